@@ -1,0 +1,3 @@
+//! The consonant program.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Weights, feature hashing, the model file and trainers.

@@ -1,0 +1,1 @@
+//! Factor graphs, factors by oracle, and solvers that carry a certificate.

@@ -1,0 +1,1 @@
+//! Tagging with chain models.

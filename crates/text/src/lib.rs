@@ -1,0 +1,1 @@
+//! Documents with layers, lossless formats and scorers.
