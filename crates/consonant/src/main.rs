@@ -1,3 +1,90 @@
-//! The consonant program.
+//! The `consonant` program: a thin layer of commands over the library crates.
+//!
+//! Each command is one file in `command/`; what they share (threads, seed, progress, outputs) is in [`context`].
 
-fn main() {}
+mod command;
+mod context;
+mod interrupt;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use command::Command;
+use context::{Context, GlobalOptions};
+
+/// Structured prediction in language: models that agree, and prove it.
+///
+/// Exit codes: 0 done; 1 the input or the work failed; 2 wrong usage.
+#[derive(Parser)]
+#[command(name = "consonant", version, propagate_version = true, subcommand_required = true)]
+struct Cli {
+    #[command(flatten)]
+    global: GlobalOptions,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Raised by a command when its flags contradict each other in a way that clap cannot see; exit code 2.
+#[derive(Debug)]
+struct UsageError(String);
+
+impl std::fmt::Display for UsageError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// An error that ends the program with exit code 2.
+fn usage_error(message: impl Into<String>) -> anyhow::Error {
+    anyhow::Error::new(UsageError(message.into()))
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = Context::start(&cli.global).and_then(|context| cli.command.run(&context));
+    match outcome {
+        Ok(code) => code,
+        // The reader of our output went away (`| head`): nothing is wrong and there is nobody to tell.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(if error.is::<UsageError>() { 2 } else { 1 })
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        super::Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_an_example() {
+        fn visit(command: &clap::Command) {
+            let name = command.get_name();
+            assert!(command.get_about().is_some(), "`{name}` does not say what it does");
+            if command.has_subcommands() {
+                command.get_subcommands().filter(|sub| sub.get_name() != "help").for_each(visit);
+            } else {
+                let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+                assert!(help.contains("Example"), "`{name} --help` has no example");
+            }
+        }
+        visit(&super::Cli::command());
+    }
+}

@@ -1,0 +1,28 @@
+//! The commands, one file each. A command is a struct of its flags and a `run` that does the work.
+
+mod completions;
+mod man;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+use crate::context::Context;
+
+/// What the user can ask for.
+#[derive(Subcommand)]
+pub enum Command {
+    Completions(completions::Completions),
+    Man(man::Man),
+}
+
+impl Command {
+    /// Runs the command; an error is reported by `main`, with exit code 1 (2 for wrong usage).
+    pub fn run(self, context: &Context) -> Result<ExitCode> {
+        match self {
+            Command::Completions(command) => command.run(context),
+            Command::Man(command) => command.run(context),
+        }
+    }
+}

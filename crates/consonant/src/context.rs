@@ -1,0 +1,82 @@
+//! What every command shares: the thread pool, the seed, what to say on standard error, where results go.
+
+use std::io;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::interrupt;
+use crate::output::Output;
+use crate::progress::{Progress, Reporter};
+
+/// Flags that every command takes, before or after its name.
+#[derive(Args)]
+pub struct GlobalOptions {
+    /// How many threads to use (default: all cores); results do not depend on it.
+    #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..), help_heading = "Global options")]
+    threads: Option<u16>,
+    /// Seed of every random choice.
+    #[arg(long, value_name = "N", global = true, default_value_t = 1, help_heading = "Global options")]
+    seed: u64,
+    /// Say nothing on standard error but errors.
+    #[arg(long, global = true, conflicts_with = "verbose", help_heading = "Global options")]
+    quiet: bool,
+    /// Say more on standard error.
+    #[arg(long, global = true, help_heading = "Global options")]
+    verbose: bool,
+}
+
+/// Handed to every command; the only door to threads, randomness, messages and outputs.
+pub struct Context {
+    /// Seed of every random choice (`--seed`).
+    pub seed: u64,
+    reporter: Reporter,
+}
+
+impl Context {
+    /// Sets up the process once: thread pool, interrupt handler, messages of the libraries.
+    pub fn start(options: &GlobalOptions) -> Result<Context> {
+        let reporter = Reporter::new(options.quiet, options.verbose);
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(options.threads.map_or(0, usize::from))
+            .build_global()
+            .context("cannot start the thread pool")?;
+        interrupt::install()?;
+        let level = match (options.quiet, options.verbose) {
+            (true, _) => LevelFilter::ERROR,
+            (_, true) => LevelFilter::DEBUG,
+            _ => LevelFilter::WARN,
+        };
+        let lines = reporter.clone();
+        tracing_subscriber::fmt()
+            .with_max_level(level)
+            .without_time()
+            .with_target(false)
+            .with_ansi(false)
+            .with_writer(move || lines.clone())
+            .init();
+        Ok(Context { seed: options.seed, reporter })
+    }
+
+    /// A line on standard error, unless `--quiet`.
+    pub fn note(&self, message: impl AsRef<str>) {
+        self.reporter.note(message.as_ref());
+    }
+
+    /// A line on standard error with `--verbose` only.
+    pub fn detail(&self, message: impl AsRef<str>) {
+        self.reporter.detail(message.as_ref());
+    }
+
+    /// Reports how far a long piece of work has come: a bar on a terminal, plain lines in a log.
+    pub fn progress(&self, label: &str, total: Option<u64>) -> Progress {
+        self.reporter.progress(label, total)
+    }
+
+    /// Opens what `--output` names (written atomically), or standard output where it is missing or `-`.
+    pub fn open_output(&self, path: Option<&Path>) -> io::Result<Output> {
+        Output::open(path)
+    }
+}

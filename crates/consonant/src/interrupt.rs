@@ -1,0 +1,46 @@
+//! Ctrl-C (and TERM): files that are not complete yet are removed before the process ends.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use anyhow::{Context as _, Result};
+
+/// Temporary files that exist now and have not got their final name.
+static INCOMPLETE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// By custom 128 + the number of SIGINT.
+const EXIT_INTERRUPTED: i32 = 130;
+
+fn incomplete() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    INCOMPLETE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Installs the handler; called once, at the start.
+pub fn install() -> Result<()> {
+    ctrlc::set_handler(|| {
+        // The lock is never given back: no file can be finished or begun while the process ends.
+        let files = incomplete();
+        for path in files.iter() {
+            let _ = std::fs::remove_file(path);
+        }
+        std::process::exit(EXIT_INTERRUPTED);
+    })
+    .context("cannot install the interrupt handler")
+}
+
+/// Creates an incomplete file and registers it in one step, so that no interrupt falls in between.
+pub fn create<F>(make: impl FnOnce() -> std::io::Result<(F, PathBuf)>) -> std::io::Result<(F, PathBuf)> {
+    let mut files = incomplete();
+    let (file, path) = make()?;
+    files.insert(path.clone());
+    Ok((file, path))
+}
+
+/// Ends the incomplete life of `path` by `finish` (a rename or a removal), undisturbed by interrupts.
+pub fn release<R>(path: &Path, finish: impl FnOnce() -> R) -> R {
+    let mut files = incomplete();
+    let result = finish();
+    files.remove(path);
+    result
+}

@@ -1,0 +1,124 @@
+//! Messages and progress on standard error: bars on a terminal, plain lines elsewhere, silence with `--quiet`.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+/// How often a log without a terminal hears of a running piece of work.
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Speaks on standard error; clones speak through the same bars.
+#[derive(Clone)]
+pub struct Reporter {
+    quiet: bool,
+    verbose: bool,
+    /// Present on a terminal only.
+    bars: Option<MultiProgress>,
+}
+
+impl Reporter {
+    pub fn new(quiet: bool, verbose: bool) -> Reporter {
+        let bars = (!quiet && io::stderr().is_terminal()).then(MultiProgress::new);
+        Reporter { quiet, verbose, bars }
+    }
+
+    pub fn note(&self, message: &str) {
+        if !self.quiet {
+            self.line(message);
+        }
+    }
+
+    pub fn detail(&self, message: &str) {
+        if self.verbose {
+            self.line(message);
+        }
+    }
+
+    /// A closed standard error is no reason to stop working, so failures to write are ignored.
+    fn line(&self, message: &str) {
+        let print = || {
+            let _ = writeln!(io::stderr(), "{message}");
+        };
+        match &self.bars {
+            Some(bars) => bars.suspend(print),
+            None => print(),
+        }
+    }
+
+    pub fn progress(&self, label: &str, total: Option<u64>) -> Progress {
+        let bar = self.bars.as_ref().map(|bars| {
+            let bar = match total {
+                Some(total) => ProgressBar::new(total)
+                    .with_style(style("{prefix} {wide_bar} {human_pos}/{human_len} {eta} {msg}")),
+                None => ProgressBar::new_spinner()
+                    .with_style(style("{prefix} {spinner} {human_pos} {elapsed} {msg}")),
+            };
+            bars.add(bar.with_prefix(label.to_owned()))
+        });
+        Progress {
+            reporter: self.clone(),
+            bar,
+            label: label.to_owned(),
+            total,
+            done: AtomicU64::new(0),
+            last_line: Mutex::new(Instant::now()),
+        }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// Lines of the libraries' `tracing` events pass the bars undamaged.
+impl Write for Reporter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &self.bars {
+            Some(bars) => bars.suspend(|| io::stderr().write(bytes)),
+            None => io::stderr().write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+/// How far one piece of work has come; may be advanced from any thread. It disappears when dropped.
+pub struct Progress {
+    reporter: Reporter,
+    bar: Option<ProgressBar>,
+    label: String,
+    total: Option<u64>,
+    done: AtomicU64,
+    last_line: Mutex<Instant>,
+}
+
+impl Progress {
+    /// `count` more units are done.
+    pub fn advance(&self, count: u64) {
+        let done = self.done.fetch_add(count, Ordering::Relaxed) + count;
+        if let Some(bar) = &self.bar {
+            bar.inc(count);
+        } else if let Ok(mut last) = self.last_line.try_lock()
+            && last.elapsed() >= LOG_INTERVAL
+        {
+            *last = Instant::now();
+            match self.total {
+                Some(total) => self.reporter.note(&format!("{}: {done} of {total}", self.label)),
+                None => self.reporter.note(&format!("{}: {done}", self.label)),
+            }
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
