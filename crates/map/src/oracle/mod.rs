@@ -4,6 +4,13 @@
 //! links it switches on. From that alone the engine derives everything else: the slave of the subgradient method, the
 //! quadratic step of AD3 (by the active-set method, warm-started from the last iteration), bounds and rounding.
 
+pub(crate) mod active_set;
+pub mod dense;
+pub mod error;
+mod lanes;
+pub mod sequence;
+pub mod subset;
+
 /// A factor that can find its best configuration under given scores.
 ///
 /// The factor has [`links`](Oracle::links) links, each to a binary variable or to one state of a multi-valued one. A

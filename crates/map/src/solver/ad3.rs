@@ -1,0 +1,367 @@
+//! AD3: alternating directions dual decomposition.
+//!
+//! Martins, Figueiredo, Aguiar, Smith & Xing, *AD3: Alternating Directions Dual Decomposition for MAP Inference in
+//! Graphical Models* (JMLR 2015). Every factor holds copies of its variables. An iteration lets each factor choose its
+//! copies (the quadratic step), averages the copies of each slot, and moves the multipliers by the disagreement.
+//!
+//! Three things differ from the reference implementation:
+//! - the penalty η starts from the problem's own scale and follows the residuals, so that multiplying all scores by a
+//!   constant changes nothing but the scale of the answer;
+//! - the bound is the dual function at the current multipliers, evaluated with every factor's maximizer: it is an
+//!   upper bound at any moment, converged or not;
+//! - feasible assignments are looked for on the way (see `primal`), so that value and bound close in from both sides.
+
+use super::layout::Layout;
+use super::primal::{Primal, View};
+use crate::group::{Sweep, SweepSettings, Warm, join};
+use crate::model::Graph;
+use crate::solution::{BINARY, Solution, Status, TracePoint};
+use std::time::Instant;
+
+/// When AD3 stops and what it reports.
+#[derive(Clone, Debug)]
+pub struct Ad3Options {
+    /// Iterations at most.
+    pub max_iterations: usize,
+    /// Seconds at most; checked at every report.
+    pub time_limit: Option<f64>,
+    /// The relaxation counts as solved when both residuals (root mean squares over links) are below this.
+    pub residual: f64,
+    /// Value and bound that differ by less than this, relative to their size, prove optimality.
+    pub gap: f64,
+    /// Stop when the bound falls to this: the caller has something better already.
+    pub cutoff: f64,
+    /// Iterations between reports (bound, rounding, stopping tests).
+    pub report_every: usize,
+    /// Whether to look for feasible assignments on the way.
+    pub round: bool,
+    /// Whether to use the current thread pool; the results have the same bits either way.
+    pub parallel: bool,
+    /// Whether to record value and bound at every report.
+    pub trace: bool,
+}
+
+impl Default for Ad3Options {
+    fn default() -> Self {
+        Ad3Options {
+            max_iterations: 2000,
+            time_limit: None,
+            residual: 1e-6,
+            gap: 1e-9,
+            cutoff: f64::NEG_INFINITY,
+            report_every: 10,
+            round: true,
+            parallel: false,
+            trace: false,
+        }
+    }
+}
+
+/// The AD3 solver. It keeps multipliers and active sets, so that solving the same graph again after its scores changed
+/// starts from where it ended.
+#[derive(Default)]
+pub struct Ad3 {
+    /// Limits and tolerances; may be changed between solves.
+    pub options: Ad3Options,
+    state: Option<State>,
+}
+
+/// How far copies count against the previous belief in the update (over-relaxation, Eckstein & Bertsekas 1992).
+const RELAXATION: f64 = 1.6;
+
+/// Multipliers, copies and beliefs of one graph.
+struct State {
+    layout: Layout,
+    warm: Vec<Box<dyn Warm>>,
+    multipliers: Vec<f64>,
+    copies: Vec<f64>,
+    targets: Vec<f64>,
+    beliefs: Vec<f64>,
+    previous: Vec<f64>,
+    share: Vec<f64>,
+    link_scores: Vec<f64>,
+    best: Vec<f64>,
+    eta: f64,
+    old_eta: f64,
+}
+
+impl Clone for State {
+    fn clone(&self) -> Self {
+        State {
+            layout: self.layout.clone(),
+            warm: self.warm.iter().map(|w| w.duplicate()).collect(),
+            multipliers: self.multipliers.clone(),
+            copies: self.copies.clone(),
+            targets: self.targets.clone(),
+            beliefs: self.beliefs.clone(),
+            previous: self.previous.clone(),
+            share: self.share.clone(),
+            link_scores: self.link_scores.clone(),
+            best: self.best.clone(),
+            eta: self.eta,
+            old_eta: self.old_eta,
+        }
+    }
+}
+
+/// Root mean squares over links of how far copies are from their belief, and beliefs from the iteration before.
+struct Residuals {
+    primal: f64,
+    dual: f64,
+}
+
+impl State {
+    fn new(graph: &Graph) -> Self {
+        let layout = Layout::new(graph);
+        let warm = layout.warm(graph);
+        let links = layout.links();
+        State {
+            warm,
+            multipliers: vec![0.0; links],
+            copies: vec![0.5; links],
+            targets: vec![f64::INFINITY; links],
+            beliefs: vec![0.5; graph.slots()],
+            previous: vec![0.5; graph.slots()],
+            share: vec![0.0; graph.slots()],
+            link_scores: vec![0.0; links],
+            best: vec![0.0; links],
+            layout,
+            eta: 0.0,
+            old_eta: 0.0,
+        }
+    }
+
+    /// Reads the graph's scores. A forbidden slot gets a score that outweighs all others.
+    fn read_scores(&mut self, graph: &Graph, forbidden: f64) {
+        for slot in 0..graph.slots() {
+            let degree = self.layout.degree(slot);
+            let score = graph.scores[slot].max(-forbidden);
+            self.share[slot] = if degree == 0 { score } else { score / degree as f64 };
+            if degree == 0 {
+                self.beliefs[slot] = (graph.scores[slot] > 0.0) as u8 as f64;
+                self.previous[slot] = self.beliefs[slot];
+            }
+        }
+        // Targets of the last solve do not stand for these scores.
+        self.targets.fill(f64::INFINITY);
+    }
+
+    fn sweep(&mut self, graph: &Graph, tolerance: f64, parallel: bool) {
+        let common = SweepSettings {
+            share: &self.share,
+            beliefs: &self.beliefs,
+            previous: &self.previous,
+            old_eta: self.old_eta,
+            eta: self.eta,
+            relaxation: RELAXATION,
+            tolerance,
+            parallel,
+        };
+        for group in 0..self.layout.groups() {
+            let range = self.layout.group_start[group]..self.layout.group_start[group + 1];
+            let sweep = Sweep {
+                common: &common,
+                multipliers: &mut self.multipliers[range.clone()],
+                copies: &mut self.copies[range.clone()],
+                targets: &mut self.targets[range],
+            };
+            self.layout.group(graph, group).quadratic(&mut *self.warm[group], sweep);
+        }
+        self.old_eta = self.eta;
+    }
+
+    /// New beliefs from the copies.
+    fn average(&mut self, parallel: bool) -> Residuals {
+        std::mem::swap(&mut self.beliefs, &mut self.previous);
+        let (primal, dual) =
+            average_slots(&self.layout, &self.copies, 0, &mut self.beliefs, &self.previous, parallel);
+        let links = self.layout.links().max(1) as f64;
+        Residuals { primal: (primal / links).sqrt(), dual: (dual / links).sqrt() }
+    }
+
+    /// The dual function at the current multipliers: an upper bound on every assignment's value.
+    fn bound(&mut self, graph: &Graph, parallel: bool) -> f64 {
+        let mut bound = graph.offset;
+        let mut magnitude = bound.abs();
+        // Multipliers of a slot sum to zero but for rounding; what is left over is counted as it is most useful.
+        for slot in 0..graph.slots() {
+            let links = self.layout.slot_start[slot] as usize..self.layout.slot_start[slot + 1] as usize;
+            if links.is_empty() {
+                bound += self.share[slot].max(0.0);
+                continue;
+            }
+            let slot_links = &self.layout.slot_links[links];
+            let sum: f64 = slot_links.iter().map(|&l| self.multipliers[(l >> 1) as usize]).sum();
+            bound += (-sum).max(0.0);
+        }
+        for group in 0..self.layout.groups() {
+            let start = self.layout.group_start[group];
+            let range = start..self.layout.group_start[group + 1];
+            let g = self.layout.group(graph, group);
+            let scores = &mut self.link_scores[range.clone()];
+            for (i, literal) in g.links().iter().enumerate() {
+                let score = self.share[literal.slot()] + self.multipliers[start + i];
+                if literal.is_negated() {
+                    // score·x = score − score·(1 − x)
+                    bound += score;
+                    scores[i] = -score;
+                } else {
+                    scores[i] = score;
+                }
+                magnitude += score.abs();
+            }
+            bound += g.maximize(&mut *self.warm[group], scores, &mut self.best[range], parallel);
+        }
+        bound + 1e-15 * magnitude
+    }
+}
+
+/// Averages the copies of each slot; returns the two sums of squares. Split in the same places for any number of threads.
+fn average_slots(
+    layout: &Layout,
+    copies: &[f64],
+    first: usize,
+    beliefs: &mut [f64],
+    previous: &[f64],
+    parallel: bool,
+) -> (f64, f64) {
+    if beliefs.len() > 4096 {
+        let middle = beliefs.len() / 2;
+        let (left, right) = beliefs.split_at_mut(middle);
+        let (left_previous, right_previous) = previous.split_at(middle);
+        let (a, b) = join(
+            parallel,
+            || average_slots(layout, copies, first, left, left_previous, parallel),
+            || average_slots(layout, copies, first + middle, right, right_previous, parallel),
+        );
+        return (a.0 + b.0, a.1 + b.1);
+    }
+    let (mut primal, mut dual) = (0.0, 0.0);
+    for (i, belief) in beliefs.iter_mut().enumerate() {
+        let slot = first + i;
+        let links = &layout.slot_links[layout.slot_start[slot] as usize..layout.slot_start[slot + 1] as usize];
+        if links.is_empty() {
+            *belief = previous[i];
+            continue;
+        }
+        let copy = |&link: &u32| {
+            let copy = copies[(link >> 1) as usize];
+            if link & 1 == 1 { 1.0 - copy } else { copy }
+        };
+        let mean = links.iter().map(copy).sum::<f64>() / links.len() as f64;
+        primal += links.iter().map(|link| (copy(link) - mean).powi(2)).sum::<f64>();
+        *belief = RELAXATION * mean + (1.0 - RELAXATION) * previous[i];
+        dual += links.len() as f64 * (*belief - previous[i]).powi(2);
+    }
+    (primal, dual)
+}
+
+/// Typical size of a score, from slots and factors alike: what η is measured in.
+fn scale_of(graph: &Graph, state: &mut State) -> f64 {
+    let finite = graph.scores.iter().filter(|s| s.is_finite());
+    let (sum, count) = finite.fold((0.0, 0usize), |(sum, count), s| (sum + s.abs(), count + 1));
+    let slots = if count > 0 { sum / count as f64 } else { 0.0 };
+    // What factors add of their own, seen at scores of zero.
+    state.link_scores.fill(0.0);
+    let mut factors: f64 = 0.0;
+    for group in 0..state.layout.groups() {
+        let range = state.layout.group_start[group]..state.layout.group_start[group + 1];
+        let g = state.layout.group(graph, group);
+        let warm = &mut *state.warm[group];
+        let value = g.maximize(warm, &state.link_scores[range.clone()], &mut state.best[range], false);
+        if g.factors() > 0 && value.is_finite() {
+            factors = factors.max(value.abs() / g.factors() as f64);
+        }
+    }
+    match slots.max(factors) {
+        scale if scale > 0.0 => scale,
+        _ => 1.0,
+    }
+}
+
+impl Ad3 {
+    /// A solver with these options.
+    pub fn new(options: Ad3Options) -> Self {
+        Ad3 { options, state: None }
+    }
+
+    /// Forgets multipliers and active sets.
+    pub fn reset(&mut self) {
+        self.state = None;
+    }
+
+    /// Solves the relaxation of `graph` and rounds it.
+    pub fn solve(&mut self, graph: &Graph) -> Solution {
+        let start = Instant::now();
+        let options = self.options.clone();
+        let fresh = self.state.as_ref().is_none_or(|state| state.layout.structure != graph.structure);
+        if fresh {
+            self.state = Some(State::new(graph));
+        }
+        let state = self.state.as_mut().expect("just made");
+        let scale = scale_of(graph, state);
+        let large = scale * 1e3 * (graph.slots() + graph.factors() + 1) as f64;
+        state.read_scores(graph, large);
+        if fresh {
+            state.eta = scale;
+            state.old_eta = 0.0;
+        }
+        let mut primal = Primal::new(graph, &state.layout, large);
+        let mut trace = Vec::new();
+        let mut bound = f64::INFINITY;
+        let mut iteration = 0;
+        let status = loop {
+            let residuals = if iteration > 0 {
+                state.sweep(graph, 1e-12, options.parallel);
+                state.average(options.parallel)
+            } else {
+                Residuals { primal: 1.0, dual: 1.0 }
+            };
+            let converged = residuals.primal < options.residual && residuals.dual < options.residual;
+            let last = converged || iteration >= options.max_iterations;
+            if iteration % options.report_every.max(1) == 0 || last {
+                bound = bound.min(state.bound(graph, options.parallel));
+                if options.round {
+                    let mut view = View { graph, layout: &state.layout, warm: &mut state.warm };
+                    primal.consider(&mut view, &state.beliefs);
+                }
+                let seconds = start.elapsed().as_secs_f64();
+                if options.trace {
+                    trace.push(TracePoint { iteration, seconds, bound, value: primal.value });
+                }
+                if bound < -large * 0.5 {
+                    break Status::Infeasible;
+                }
+                if bound - primal.value <= options.gap * (1.0 + primal.value.abs().min(bound.abs())) {
+                    break Status::Optimal;
+                }
+                if last || bound <= options.cutoff || options.time_limit.is_some_and(|limit| seconds >= limit) {
+                    break if primal.value > f64::NEG_INFINITY { Status::Feasible } else { Status::Stopped };
+                }
+            }
+            iteration += 1;
+            if iteration % 10 == 0 {
+                // Residual balancing (Boyd et al. 2011, section 3.4.1), ever more rarely.
+                if residuals.primal > 3.0 * residuals.dual {
+                    state.eta *= 1.5;
+                } else if residuals.dual > 3.0 * residuals.primal {
+                    state.eta /= 1.5;
+                }
+            }
+        };
+        let choice_slot =
+            (0..graph.variables()).map(|v| if graph.is_binary(v) { BINARY } else { graph.first_slot[v] }).collect();
+        Solution {
+            assignment: primal.assignment,
+            marginals: state.beliefs.iter().map(|x| x.clamp(0.0, 1.0)).collect(),
+            value: primal.value,
+            bound: bound.max(primal.value),
+            status,
+            iterations: iteration,
+            seconds: start.elapsed().as_secs_f64(),
+            trace,
+            choice_slot,
+            slot_variable: graph.slot_variable.clone(),
+        }
+    }
+}

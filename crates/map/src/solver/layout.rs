@@ -1,0 +1,77 @@
+//! The graph as an iterative solver sees it: groups of links one after the other, and for each slot the links that meet there.
+
+use crate::factor::{Closed, ClosedGroup};
+use crate::group::{Group, Warm};
+use crate::model::{Graph, Literal};
+use std::sync::Arc;
+
+/// Index arrays derived from a graph's structure; they stay valid while only scores change.
+#[derive(Clone)]
+pub(crate) struct Layout {
+    pub structure: u64,
+    /// One exactly-one factor for each choice that no other factor makes consistent.
+    implicit: Arc<ClosedGroup>,
+    /// Where each group's links begin in the flat arrays, and the end.
+    pub group_start: Vec<usize>,
+    /// `slot_links[slot_start[s]..slot_start[s + 1]]` are the links of slot s.
+    pub slot_start: Vec<u32>,
+    /// Link indices; the lowest bit says whether the link is negated.
+    pub slot_links: Vec<u32>,
+}
+
+impl Layout {
+    pub(crate) fn new(graph: &Graph) -> Self {
+        let mut implicit = ClosedGroup::default();
+        for variable in (0..graph.variables()).filter(|&v| !graph.covered[v]) {
+            let slots = graph.first_slot[variable]..graph.first_slot[variable + 1];
+            let literals: Vec<Literal> = slots.map(|slot| Literal::new(slot, false)).collect();
+            implicit.push(Closed::ExactlyOne, &literals);
+        }
+        let implicit = Arc::new(implicit);
+        let groups = || graph.groups.iter().map(|g| &**g).chain([&*implicit as &dyn Group]);
+        let mut group_start = vec![0];
+        let mut slot_start = vec![0u32; graph.slots() + 1];
+        for group in groups() {
+            group_start.push(group_start[group_start.len() - 1] + group.links().len());
+            for literal in group.links() {
+                slot_start[literal.slot() + 1] += 1;
+            }
+        }
+        for slot in 0..graph.slots() {
+            slot_start[slot + 1] += slot_start[slot];
+        }
+        let mut next = slot_start.clone();
+        let mut slot_links = vec![0; *slot_start.last().expect("never empty") as usize];
+        for (index, literal) in groups().flat_map(|group| group.links()).enumerate() {
+            let place = &mut next[literal.slot()];
+            slot_links[*place as usize] = (index as u32) << 1 | literal.is_negated() as u32;
+            *place += 1;
+        }
+        Layout { structure: graph.structure, implicit, group_start, slot_start, slot_links }
+    }
+
+    pub(crate) fn links(&self) -> usize {
+        *self.group_start.last().expect("there is always an end")
+    }
+
+    /// The number of groups, the implicit one included.
+    pub(crate) fn groups(&self) -> usize {
+        self.group_start.len() - 1
+    }
+
+    /// A group of the graph, or, last, the implicit one.
+    pub(crate) fn group<'a>(&'a self, graph: &'a Graph, group: usize) -> &'a dyn Group {
+        match graph.groups.get(group) {
+            Some(group) => &**group,
+            None => &*self.implicit,
+        }
+    }
+
+    pub(crate) fn degree(&self, slot: usize) -> usize {
+        (self.slot_start[slot + 1] - self.slot_start[slot]) as usize
+    }
+
+    pub(crate) fn warm(&self, graph: &Graph) -> Vec<Box<dyn Warm>> {
+        (0..self.groups()).map(|group| self.group(graph, group).warm()).collect()
+    }
+}
