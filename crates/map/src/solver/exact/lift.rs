@@ -1,0 +1,56 @@
+//! The way back from a reduced network to the one it came from.
+
+use std::sync::Arc;
+
+/// One reduction, undone by [`Lift::apply`].
+#[derive(Debug)]
+pub(super) enum Step {
+    /// Only some states of a variable were kept: new state to old state.
+    Restrict { variable: u32, kept: Vec<u16> },
+    /// A variable went; its state follows from those of `scope` (row-major).
+    Eliminate { variable: u32, scope: Vec<u32>, extents: Vec<usize>, states: Vec<u16> },
+}
+
+/// Reductions done between a network and its parent, linked towards the root.
+#[derive(Debug)]
+pub(super) struct Lift {
+    /// Variable of the parent for every variable of the reduced network.
+    pub(super) variables: Vec<u32>,
+    /// Number of variables of the parent.
+    pub(super) count: usize,
+    /// In the order in which they were done.
+    pub(super) steps: Vec<Step>,
+    pub(super) parent: Option<Arc<Lift>>,
+}
+
+impl Lift {
+    /// Assignment of the root network that extends an assignment of the reduced one.
+    pub(super) fn apply(self: &Arc<Self>, assignment: &[usize]) -> Vec<usize> {
+        let mut current = assignment.to_vec();
+        let mut link = Some(self);
+        while let Some(lift) = link {
+            let mut wider = vec![0; lift.count];
+            for (&state, &v) in current.iter().zip(&lift.variables) {
+                wider[v as usize] = state;
+            }
+            for step in lift.steps.iter().rev() {
+                match step {
+                    Step::Restrict { variable, kept } => {
+                        let state = &mut wider[*variable as usize];
+                        *state = usize::from(kept[*state]);
+                    }
+                    Step::Eliminate { variable, scope, extents, states } => {
+                        let entry = scope
+                            .iter()
+                            .zip(extents)
+                            .fold(0, |entry, (&u, &extent)| entry * extent + wider[u as usize]);
+                        wider[*variable as usize] = usize::from(states[entry]);
+                    }
+                }
+            }
+            current = wider;
+            link = lift.parent.as_ref();
+        }
+        current
+    }
+}

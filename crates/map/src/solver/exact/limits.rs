@@ -1,0 +1,33 @@
+//! Time and node limits.
+
+use std::time::{Duration, Instant};
+
+/// When to stop; shared by all stages of one solve.
+#[derive(Clone, Debug)]
+pub(super) struct Limits {
+    pub(super) start: Instant,
+    pub(super) deadline: Option<Instant>,
+    pub(super) max_nodes: Option<u64>,
+}
+
+impl Limits {
+    pub(super) fn new(time: Option<Duration>, max_nodes: Option<u64>) -> Self {
+        let start = Instant::now();
+        Self { start, deadline: time.and_then(|time| start.checked_add(time)), max_nodes }
+    }
+
+    /// Whether the time is over.
+    pub(super) fn expired(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// The same limits with at most `time` from now.
+    pub(super) fn within(&self, time: Duration) -> Self {
+        let soon = Instant::now() + time;
+        Self { deadline: Some(self.deadline.map_or(soon, |deadline| deadline.min(soon))), ..self.clone() }
+    }
+
+    pub(super) fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+}

@@ -1,0 +1,272 @@
+//! Networks of tables: the plain form in which the exact solver takes a problem.
+
+use thiserror::Error;
+
+/// A dense table of log-scores over a few variables, the last variable of the scope fastest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Variables of the table, in increasing order.
+    pub scope: Vec<u32>,
+    /// One score for each joint state; `-inf` forbids it.
+    pub scores: Vec<f64>,
+}
+
+/// Why a table or a score vector does not fit a [`Network`].
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum NetworkError {
+    /// A scope names a variable that does not exist.
+    #[error("variable {variable} is out of range: the network has {count} variables, numbered from 0")]
+    UnknownVariable {
+        /// The index as given.
+        variable: usize,
+        /// How many variables there are.
+        count: usize,
+    },
+    /// A scope names a variable twice.
+    #[error(
+        "variable {0} occurs twice in one scope: give every variable once and a table over distinct variables"
+    )]
+    RepeatedVariable(usize),
+    /// The number of scores is not the product of the domain sizes.
+    #[error(
+        "a table over {scope:?} needs {expected} scores, one for each joint state, but {found} were given"
+    )]
+    WrongLength {
+        /// The scope as given.
+        scope: Vec<usize>,
+        /// Product of the domain sizes.
+        expected: usize,
+        /// Number of scores given.
+        found: usize,
+    },
+    /// A score is NaN or plus infinity.
+    #[error(
+        "score {value} at entry {entry} of the table over {scope:?} is not allowed: scores are finite, or -inf to forbid a state"
+    )]
+    BadScore {
+        /// The scope as given.
+        scope: Vec<usize>,
+        /// Position in the table.
+        entry: usize,
+        /// The score as given.
+        value: f64,
+    },
+    /// A domain is too large to be indexed.
+    #[error("variable {variable} has {size} states: at most 65535 are supported")]
+    DomainTooLarge {
+        /// The variable.
+        variable: usize,
+        /// Its number of states.
+        size: usize,
+    },
+}
+
+/// Variables with finite domains, and a score that is a sum of a constant, one vector for each
+/// variable and any number of tables.
+///
+/// ```
+/// use consonant_map::solver::exact::Network;
+///
+/// let mut network = Network::new(&[2, 3])?;
+/// network.add_table(&[0], &[0.0, 1.0])?;
+/// network.add_table(&[1, 0], &[0.0, 0.5, 2.0, f64::NEG_INFINITY, 0.0, 0.0])?;
+/// assert_eq!(network.value(&[0, 1]), 2.0);
+/// # Ok::<(), consonant_map::solver::exact::NetworkError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Network {
+    pub(super) sizes: Vec<usize>,
+    pub(super) constant: f64,
+    pub(super) unary: Vec<Vec<f64>>,
+    pub(super) tables: Vec<Table>,
+}
+
+impl Network {
+    /// A network over variables with these numbers of states, all scores zero.
+    pub fn new(sizes: &[usize]) -> Result<Self, NetworkError> {
+        for (variable, &size) in sizes.iter().enumerate() {
+            if size > usize::from(u16::MAX) {
+                return Err(NetworkError::DomainTooLarge { variable, size });
+            }
+        }
+        Ok(Self {
+            sizes: sizes.to_vec(),
+            constant: 0.0,
+            unary: sizes.iter().map(|&size| vec![0.0; size]).collect(),
+            tables: Vec::new(),
+        })
+    }
+
+    /// Numbers of states of the variables.
+    pub fn sizes(&self) -> &[usize] {
+        &self.sizes
+    }
+
+    /// Adds a table of log-scores; the last variable of `scope` runs fastest. An empty scope with
+    /// one score is a constant; tables over the same variables add up.
+    pub fn add_table(&mut self, scope: &[usize], scores: &[f64]) -> Result<(), NetworkError> {
+        let count = self.sizes.len();
+        for (position, &variable) in scope.iter().enumerate() {
+            if variable >= count {
+                return Err(NetworkError::UnknownVariable { variable, count });
+            }
+            if scope[..position].contains(&variable) {
+                return Err(NetworkError::RepeatedVariable(variable));
+            }
+        }
+        let expected = scope.iter().try_fold(1usize, |product, &v| product.checked_mul(self.sizes[v]));
+        if expected != Some(scores.len()) {
+            return Err(NetworkError::WrongLength {
+                scope: scope.to_vec(),
+                expected: expected.unwrap_or(usize::MAX),
+                found: scores.len(),
+            });
+        }
+        if let Some(entry) = scores.iter().position(|s| s.is_nan() || *s == f64::INFINITY) {
+            return Err(NetworkError::BadScore { scope: scope.to_vec(), entry, value: scores[entry] });
+        }
+        match *scope {
+            [] => self.constant += scores[0],
+            [variable] => {
+                for (own, score) in self.unary[variable].iter_mut().zip(scores) {
+                    *own += score;
+                }
+            }
+            _ => {
+                let mut sorted: Vec<u32> = scope.iter().map(|&v| v as u32).collect();
+                sorted.sort_unstable();
+                let given: Vec<u32> = scope.iter().map(|&v| v as u32).collect();
+                let scores = reordered(&given, scores, &sorted, &self.sizes);
+                self.tables.push(Table { scope: sorted, scores });
+            }
+        }
+        Ok(())
+    }
+
+    /// Score of a complete assignment: one state for each variable.
+    ///
+    /// # Panics
+    /// If `assignment` has another length than the network or names a state that does not exist.
+    pub fn value(&self, assignment: &[usize]) -> f64 {
+        assert_eq!(assignment.len(), self.sizes.len());
+        let unary: f64 = self.unary.iter().zip(assignment).map(|(scores, &state)| scores[state]).sum();
+        let tables: f64 = self.tables.iter().map(|table| table.scores[self.entry(table, assignment)]).sum();
+        self.constant + unary + tables
+    }
+
+    /// Position of the joint state of `assignment` in `table`.
+    pub(super) fn entry(&self, table: &Table, assignment: &[usize]) -> usize {
+        table.scope.iter().fold(0, |entry, &v| entry * self.sizes[v as usize] + assignment[v as usize])
+    }
+
+    /// Number of scores held in tables of two or more variables.
+    pub(super) fn entries(&self) -> usize {
+        self.tables.iter().map(|table| table.scores.len()).sum()
+    }
+
+    /// Tables around every variable, as indices.
+    pub(super) fn incidence(&self) -> Vec<Vec<u32>> {
+        let mut around = vec![Vec::new(); self.sizes.len()];
+        for (index, table) in self.tables.iter().enumerate() {
+            for &v in &table.scope {
+                around[v as usize].push(index as u32);
+            }
+        }
+        around
+    }
+
+    /// The unit of which every finite score is a multiple, when scores are whole numbers: bounds
+    /// may then be rounded down to it. Zero when there is none.
+    pub(super) fn score_unit(&self) -> f64 {
+        let mut divisor: u64 = 0;
+        let scores = self.unary.iter().flatten().chain(self.tables.iter().flat_map(|t| &t.scores));
+        for &score in scores.chain(std::iter::once(&self.constant)) {
+            if score == f64::NEG_INFINITY {
+                continue;
+            }
+            if score.fract() != 0.0 || score.abs() > 1e9 {
+                return 0.0;
+            }
+            divisor = greatest_common_divisor(divisor, score.abs() as u64);
+        }
+        divisor as f64
+    }
+}
+
+fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// Row-major strides of a scope.
+pub(super) fn strides(scope: &[u32], sizes: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1; scope.len()];
+    for position in (1..scope.len()).rev() {
+        strides[position - 1] = strides[position] * sizes[scope[position] as usize];
+    }
+    strides
+}
+
+/// The same table with its variables in the order of `wanted`.
+pub(super) fn reordered(given: &[u32], scores: &[f64], wanted: &[u32], sizes: &[usize]) -> Vec<f64> {
+    if given == wanted {
+        return scores.to_vec();
+    }
+    let given_strides = strides(given, sizes);
+    let steps: Vec<usize> =
+        wanted.iter().map(|v| given.iter().position(|g| g == v).map_or(0, |p| given_strides[p])).collect();
+    let mut walk = Walk::new(wanted.iter().map(|&v| sizes[v as usize]).collect(), vec![steps]);
+    let mut out = Vec::with_capacity(scores.len());
+    if !scores.is_empty() {
+        loop {
+            out.push(scores[walk.offsets[0]]);
+            if !walk.advance() {
+                break;
+            }
+        }
+    }
+    out
+}
+
+/// Walks over all joint states in row-major order while keeping the offset into several tables.
+pub(super) struct Walk {
+    extents: Vec<usize>,
+    /// Current joint state.
+    pub(super) digits: Vec<usize>,
+    steps: Vec<Vec<usize>>,
+    /// Offset of the current joint state in each table.
+    pub(super) offsets: Vec<usize>,
+}
+
+impl Walk {
+    /// `steps[t][position]` is the stride of the walk's variable `position` in table `t` (zero when absent).
+    pub(super) fn new(extents: Vec<usize>, steps: Vec<Vec<usize>>) -> Self {
+        Self { digits: vec![0; extents.len()], offsets: vec![0; steps.len()], extents, steps }
+    }
+
+    /// Moves to the next joint state; false after the last one.
+    pub(super) fn advance(&mut self) -> bool {
+        for position in (0..self.extents.len()).rev() {
+            self.digits[position] += 1;
+            if self.digits[position] < self.extents[position] {
+                for (offset, steps) in self.offsets.iter_mut().zip(&self.steps) {
+                    *offset += steps[position];
+                }
+                return true;
+            }
+            self.digits[position] = 0;
+            for (offset, steps) in self.offsets.iter_mut().zip(&self.steps) {
+                *offset -= steps[position] * (self.extents[position] - 1);
+            }
+        }
+        false
+    }
+}
+
+/// For each variable of `wide`, its stride in a table over `narrow` (zero when absent).
+pub(super) fn steps_within(wide: &[u32], narrow: &[u32], sizes: &[usize]) -> Vec<usize> {
+    let narrow_strides = strides(narrow, sizes);
+    wide.iter().map(|v| narrow.iter().position(|n| n == v).map_or(0, |p| narrow_strides[p])).collect()
+}

@@ -1,0 +1,225 @@
+//! The exact solver against brute force.
+
+use super::local_search::Dice;
+use super::network::Walk;
+use super::{Answer, Certificate, Network, Options, solve};
+use std::time::Duration;
+
+/// Best value over all assignments; `-inf` when none is allowed.
+fn brute_force(network: &Network) -> f64 {
+    let count: usize = network.sizes().iter().product();
+    let mut walk = Walk::new(network.sizes().to_vec(), Vec::new());
+    let mut best = f64::NEG_INFINITY;
+    for _ in 0..count {
+        best = best.max(network.value(&walk.digits));
+        walk.advance();
+    }
+    best
+}
+
+/// What random networks look like.
+#[derive(Clone, Copy)]
+struct Recipe {
+    variables: usize,
+    states: usize,
+    arity: usize,
+    tables: usize,
+    /// One entry in so many is forbidden; zero for none.
+    forbidden: usize,
+    integer: bool,
+}
+
+fn random_network(recipe: Recipe, dice: &mut Dice) -> Network {
+    let count = 1 + dice.below(recipe.variables);
+    let sizes: Vec<usize> = (0..count).map(|_| 1 + dice.below(recipe.states)).collect();
+    let mut network = Network::new(&sizes).unwrap();
+    let score = |dice: &mut Dice| {
+        if recipe.forbidden > 0 && dice.below(recipe.forbidden) == 0 {
+            f64::NEG_INFINITY
+        } else if recipe.integer {
+            dice.below(21) as f64 - 10.0
+        } else {
+            dice.below(2_000_001) as f64 / 1e6 - 1.0
+        }
+    };
+    for v in 0..count {
+        let scores: Vec<f64> = (0..sizes[v]).map(|_| score(dice)).collect();
+        network.add_table(&[v], &scores).unwrap();
+    }
+    for _ in 0..dice.below(recipe.tables + 1) {
+        let arity = (dice.below(recipe.arity + 1)).min(count);
+        let mut scope: Vec<usize> = Vec::new();
+        while scope.len() < arity {
+            let v = dice.below(count);
+            if !scope.contains(&v) {
+                scope.push(v);
+            }
+        }
+        let entries: usize = scope.iter().map(|&v| sizes[v]).product();
+        let scores: Vec<f64> = (0..entries).map(|_| score(dice)).collect();
+        network.add_table(&scope, &scores).unwrap();
+    }
+    network
+}
+
+/// Bound, value and certificate hold against the true optimum.
+fn check(network: &Network, answer: &Answer, optimum: f64, complete: bool) {
+    let tolerance = 2e-6 * optimum.abs().max(1.0);
+    assert!(answer.bound >= optimum - 1e-12, "bound {} below optimum {optimum}", answer.bound);
+    if let Some(assignment) = &answer.assignment {
+        let value = network.value(assignment);
+        assert_eq!(Some(value), answer.value);
+        assert!(value <= optimum + tolerance);
+        assert!(answer.bound >= value);
+    }
+    match answer.certificate {
+        Certificate::Optimal => {
+            assert!(answer.value.unwrap() >= optimum - tolerance);
+            assert!(answer.bound - answer.value.unwrap() <= tolerance * 10.0);
+        }
+        Certificate::Infeasible => assert_eq!(optimum, f64::NEG_INFINITY),
+        Certificate::Feasible => assert!(answer.value.is_some()),
+        Certificate::Stopped => assert!(answer.value.is_none()),
+    }
+    if complete {
+        let expected =
+            if optimum == f64::NEG_INFINITY { Certificate::Infeasible } else { Certificate::Optimal };
+        assert_eq!(answer.certificate, expected);
+    }
+}
+
+fn recipes() -> Vec<Recipe> {
+    let base = Recipe { variables: 9, states: 2, arity: 2, tables: 24, forbidden: 0, integer: false };
+    vec![
+        base,
+        Recipe { integer: true, ..base },
+        Recipe { forbidden: 4, ..base },
+        Recipe { forbidden: 2, tables: 10, ..base },
+        Recipe { variables: 6, states: 4, tables: 14, ..base },
+        Recipe { variables: 6, states: 4, tables: 14, forbidden: 3, ..base },
+        Recipe { variables: 6, states: 3, arity: 4, tables: 10, ..base },
+        Recipe { variables: 6, states: 3, arity: 4, tables: 10, forbidden: 5, integer: true, ..base },
+        Recipe { variables: 8, arity: 3, tables: 14, forbidden: 6, ..base },
+    ]
+}
+
+#[test]
+fn random_networks_agree_with_brute_force() {
+    let quick = Options::default();
+    // Without elimination everything rests on bounds and branching.
+    let searching = Options { elimination_work: 0.0, ..Options::default() };
+    let plain = Options {
+        elimination_work: 0.0,
+        dominance: false,
+        cycles: false,
+        small_table: 0,
+        ..Options::default()
+    };
+    let mut dice = Dice::new(7);
+    for recipe in recipes() {
+        for _ in 0..150 {
+            let network = random_network(recipe, &mut dice);
+            let optimum = brute_force(&network);
+            for options in [&quick, &searching, &plain] {
+                let answer = solve(&network, options, &mut |progress| {
+                    assert!(progress.bound >= optimum - 1e-9);
+                    assert!(progress.value.is_none_or(|value| value <= optimum + 1e-9));
+                });
+                check(&network, &answer, optimum, true);
+            }
+        }
+    }
+}
+
+#[test]
+fn bounds_hold_when_stopped_early() {
+    let mut dice = Dice::new(11);
+    for recipe in recipes() {
+        for round in 0..60 {
+            let network = random_network(recipe, &mut dice);
+            let optimum = brute_force(&network);
+            let stopped = Options {
+                elimination_work: 0.0,
+                small_table: 0,
+                node_limit: Some(round % 4),
+                time_limit: (round % 5 == 0).then_some(Duration::ZERO),
+                ..Options::default()
+            };
+            check(&network, &solve(&network, &stopped, &mut |_| {}), optimum, false);
+        }
+    }
+}
+
+/// A grid with random couplings and fields, too wide for enumeration but narrow for elimination.
+fn grid(rows: usize, columns: usize, states: usize, dice: &mut Dice) -> Network {
+    let mut network = Network::new(&vec![states; rows * columns]).unwrap();
+    let mut random =
+        |count: usize| -> Vec<f64> { (0..count).map(|_| dice.below(2001) as f64 / 100.0 - 10.0).collect() };
+    for row in 0..rows {
+        for column in 0..columns {
+            let v = row * columns + column;
+            let field: Vec<f64> = random(states).iter().map(|s| s / 4.0).collect();
+            network.add_table(&[v], &field).unwrap();
+            if column + 1 < columns {
+                network.add_table(&[v, v + 1], &random(states * states)).unwrap();
+            }
+            if row + 1 < rows {
+                network.add_table(&[v, v + columns], &random(states * states)).unwrap();
+            }
+        }
+    }
+    network
+}
+
+#[test]
+fn branching_and_elimination_agree_on_grids() {
+    let mut dice = Dice::new(3);
+    for (rows, columns, states) in [(6, 6, 2), (8, 8, 2), (5, 5, 3), (4, 5, 4)] {
+        for _ in 0..3 {
+            let network = grid(rows, columns, states, &mut dice);
+            let eliminated = solve(&network, &Options::default(), &mut |_| {});
+            let searching = Options { elimination_work: 1e3, ..Options::default() };
+            let searched = solve(&network, &searching, &mut |_| {});
+            assert_eq!(eliminated.certificate, Certificate::Optimal);
+            check(&network, &searched, eliminated.value.unwrap(), true);
+        }
+    }
+}
+
+#[test]
+fn corner_cases_are_answered() {
+    let options = Options::default();
+    let empty = solve(&Network::new(&[]).unwrap(), &options, &mut |_| {});
+    assert_eq!(empty.certificate, Certificate::Optimal);
+    assert_eq!(empty.assignment, Some(vec![]));
+    let no_states = solve(&Network::new(&[2, 0]).unwrap(), &options, &mut |_| {});
+    assert_eq!(no_states.certificate, Certificate::Infeasible);
+    let single = solve(&Network::new(&[1, 1]).unwrap(), &options, &mut |_| {});
+    assert_eq!(single.assignment, Some(vec![0, 0]));
+    let mut forbidden = Network::new(&[2]).unwrap();
+    forbidden.add_table(&[], &[f64::NEG_INFINITY]).unwrap();
+    assert_eq!(solve(&forbidden, &options, &mut |_| {}).certificate, Certificate::Infeasible);
+}
+
+#[test]
+fn the_same_input_gives_the_same_answer() {
+    let network = grid(7, 7, 3, &mut Dice::new(5));
+    let options = Options { elimination_work: 1e4, ..Options::default() };
+    let first = solve(&network, &options, &mut |_| {});
+    let second = solve(&network, &options, &mut |_| {});
+    assert_eq!(first.assignment, second.assignment);
+    assert_eq!(first.bound, second.bound);
+    assert_eq!(first.nodes, second.nodes);
+}
+
+#[test]
+fn bad_tables_are_refused() {
+    let mut network = Network::new(&[2, 3]).unwrap();
+    assert!(network.add_table(&[0, 2], &[0.0; 6]).is_err());
+    assert!(network.add_table(&[1, 1], &[0.0; 9]).is_err());
+    assert!(network.add_table(&[0, 1], &[0.0; 5]).is_err());
+    assert!(network.add_table(&[0], &[f64::NAN, 0.0]).is_err());
+    assert!(network.add_table(&[0], &[f64::INFINITY, 0.0]).is_err());
+    assert!(network.add_table(&[], &[]).is_err());
+    assert!(Network::new(&[70_000]).is_err());
+}
