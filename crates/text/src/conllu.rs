@@ -1,0 +1,298 @@
+//! CoNLL-U: ten columns, comments, multiword tokens, empty nodes.
+
+use memchr::{memchr, memchr2_iter};
+
+use crate::error::Kind;
+use crate::faults::Faults;
+use crate::sentence::{Layout, NO_HEAD, Row, RowId, Sentence, Span, number};
+
+const WIDTH: usize = 10;
+const ID: usize = 0;
+const HEAD: usize = 6;
+const BOM: &str = "\u{feff}";
+
+/// Parses a block into a sentence; whatever is wrong goes to the faults, all of it.
+pub(crate) fn parse(block: &str, first_line: u64, sentence: &mut Sentence, faults: &mut Faults) {
+    sentence.clear();
+    sentence.layout = Layout::CONLLU;
+    sentence.first_line = first_line;
+    sentence.arena.push_str(block);
+    sentence.source = block.len();
+
+    let mut parser = Parser { block, sentence, faults, last: Last::default() };
+    let mut position = parser.prefix();
+    position = parser.comments(position);
+    position = parser.rows(position);
+    parser.sentence.tail = position;
+    parser.tail(position);
+    parser.heads();
+}
+
+/// The ids seen last, which decide what may come next.
+#[derive(Default)]
+struct Last {
+    word: u32,
+    empty: u32,
+    multiword_end: u32,
+}
+
+struct Parser<'a> {
+    block: &'a str,
+    sentence: &'a mut Sentence,
+    faults: &'a mut Faults,
+    last: Last,
+}
+
+impl Parser<'_> {
+    /// Passes a byte order mark and blank lines.
+    fn prefix(&mut self) -> usize {
+        let bytes = self.block.as_bytes();
+        let mut position =
+            if self.sentence.first_line == 1 && self.block.starts_with(BOM) { BOM.len() } else { 0 };
+        loop {
+            match bytes[position..] {
+                [b'\n', ..] => position += 1,
+                [b'\r', b'\n', ..] => position += 2,
+                [b'\r'] => position += 1,
+                _ => break,
+            }
+        }
+        self.sentence.prefix = position;
+        position
+    }
+
+    fn comments(&mut self, mut position: usize) -> usize {
+        let bytes = self.block.as_bytes();
+        while bytes.get(position) == Some(&b'#') {
+            let end = memchr(b'\n', &bytes[position..]).map_or(bytes.len(), |at| position + at + 1);
+            self.sentence.comments.push(Span::new(position..end));
+            position = end;
+        }
+        position
+    }
+
+    fn rows(&mut self, start: usize) -> usize {
+        let bytes = self.block.as_bytes();
+        let (mut line, mut field) = (start, start);
+        let mut cells = 0;
+        for at in memchr2_iter(b'\t', b'\n', &bytes[start..]) {
+            let at = start + at;
+            if bytes[at] == b'\t' {
+                self.sentence.cells.push(Span::new(field..at));
+                cells += 1;
+                field = at + 1;
+                continue;
+            }
+            let end = if at > field && bytes[at - 1] == b'\r' { at - 1 } else { at };
+            if end == line {
+                return line;
+            }
+            self.sentence.cells.push(Span::new(field..end));
+            self.row(line, at + 1, cells + 1);
+            (line, field, cells) = (at + 1, at + 1, 0);
+        }
+        if line < bytes.len() {
+            let end = bytes.len() - usize::from(bytes.ends_with(b"\r"));
+            if end == line {
+                return line;
+            }
+            self.sentence.cells.push(Span::new(field..end));
+            self.row(line, bytes.len(), cells + 1);
+        }
+        bytes.len()
+    }
+
+    fn row(&mut self, start: usize, end: usize, cells: usize) {
+        let first = self.sentence.cells.len() - cells;
+        match self.checked_id(start, end, cells, first) {
+            Some(id) => {
+                let row = self.sentence.rows.len() as u32;
+                self.sentence.rows.push(Row { line: Span::new(start..end), id, edited: false });
+                if matches!(id, RowId::Word(_)) {
+                    self.sentence.words.push(row);
+                }
+            }
+            None => self.sentence.cells.truncate(first),
+        }
+    }
+
+    fn checked_id(&mut self, start: usize, end: usize, cells: usize, first: usize) -> Option<RowId> {
+        if cells != WIDTH {
+            self.wrong_width(start, end, cells);
+            return None;
+        }
+        let mut valid = true;
+        for column in 0..WIDTH {
+            let place = self.sentence.cells[first + column].range();
+            if place.is_empty() {
+                valid = false;
+                self.faults.report(self.block, place.start, Kind::EmptyField, || {
+                    (
+                        format!("a value in column {} ({})", column + 1, NAMES[column]),
+                        "nothing".into(),
+                        "write `_` for a value that is missing",
+                    )
+                });
+            }
+        }
+        let id_place = self.sentence.cells[first + ID].range();
+        let id = self.id(id_place.start, id_place.end)?;
+        let head_place = self.sentence.cells[first + HEAD].range();
+        if matches!(id, RowId::Word(_)) {
+            self.sentence.heads.push(NO_HEAD);
+            let field = &self.block[head_place.clone()];
+            if field != "_" && !field.is_empty() {
+                match number(field) {
+                    Some(head) => *self.sentence.heads.last_mut()? = head,
+                    None => {
+                        valid = false;
+                        self.faults.report(self.block, head_place.start, Kind::Head, || {
+                            (
+                                "the id of a word, 0 or `_` as head".into(),
+                                crate::error::excerpt(field),
+                                "heads are whole numbers in column 7",
+                            )
+                        });
+                    }
+                }
+            }
+        }
+        if !valid {
+            // Keep words and heads in step: the sentence is refused anyway.
+            self.sentence.heads.truncate(self.sentence.words.len());
+            return None;
+        }
+        Some(id)
+    }
+
+    fn wrong_width(&mut self, start: usize, end: usize, cells: usize) {
+        let line = self.block[start..end].trim_end_matches(['\r', '\n']);
+        if line.starts_with('#') {
+            self.faults.report(self.block, start, Kind::Comment, || {
+                (
+                    "a row".into(),
+                    format!("the comment {}", crate::error::excerpt(line)),
+                    "comments stand before the first row of a sentence",
+                )
+            });
+            return;
+        }
+        self.faults.report(self.block, start, Kind::ColumnCount, || {
+            let hint = if line.trim().is_empty() {
+                "the line between sentences must be empty: remove the blanks"
+            } else if cells == 1 && line.split_whitespace().count() >= WIDTH {
+                "separate the columns with tabs, not spaces"
+            } else {
+                "missing values are written `_`"
+            };
+            let columns = if cells == 1 { "1 column".to_owned() } else { format!("{cells} columns") };
+            (
+                "10 columns separated by tabs".into(),
+                format!("{columns}: {}", crate::error::excerpt(line)),
+                hint,
+            )
+        });
+    }
+
+    /// Parses an id and checks that it is the one that comes next.
+    fn id(&mut self, start: usize, end: usize) -> Option<RowId> {
+        let field = &self.block[start..end];
+        let id = if let Some(word) = number(field) {
+            (word == self.last.word + 1).then_some(RowId::Word(word))
+        } else if let Some((from, to)) = field.split_once('-') {
+            let (from, to) = (number(from), number(to));
+            let after_last = from == Some(self.last.word + 1) && from > Some(self.last.multiword_end);
+            (after_last && to >= from).then_some(RowId::Multiword(from.unwrap_or(0), to.unwrap_or(0)))
+        } else if let Some((word, minor)) = field.split_once('.') {
+            (number(word) == Some(self.last.word) && number(minor) == Some(self.last.empty + 1))
+                .then_some(RowId::Empty(self.last.word, self.last.empty + 1))
+        } else {
+            None
+        };
+        match id {
+            Some(RowId::Word(word)) => (self.last.word, self.last.empty) = (word, 0),
+            Some(RowId::Multiword(_, to)) => self.last.multiword_end = to,
+            Some(RowId::Empty(_, minor)) => self.last.empty = minor,
+            None => {
+                let next = self.last.word + 1;
+                self.faults.report(self.block, start, Kind::Id, || {
+                    (
+                        format!("the id {next}, {next}-… or {}.{}", next - 1, self.last.empty + 1),
+                        crate::error::excerpt(field),
+                        "ids count the words of a sentence from 1; a blank line ends a sentence",
+                    )
+                });
+                // Go on from the id that came, so that one gap makes one error.
+                if let Some(word) = number(field) {
+                    (self.last.word, self.last.empty) = (word, 0);
+                }
+            }
+        }
+        id
+    }
+
+    fn tail(&mut self, position: usize) {
+        if self.last.multiword_end > self.last.word {
+            let row = self.sentence.rows.iter().rfind(|row| matches!(row.id, RowId::Multiword(..)));
+            let start = row.map_or(0, |row| row.line.range().start);
+            self.faults.report(self.block, start, Kind::Id, || {
+                (
+                    "a multiword token over words of the sentence".into(),
+                    format!("one up to word {}", self.last.multiword_end),
+                    "the sentence ends before it",
+                )
+            });
+        }
+        let has_comments = !self.sentence.comments.is_empty();
+        if has_comments && self.sentence.words.is_empty() && self.faults.is_empty() {
+            let start = self.sentence.prefix.min(position);
+            self.faults.report(self.block, start, Kind::Comment, || {
+                (
+                    "a sentence after its comments".into(),
+                    "no words".into(),
+                    "remove the comments or the blank line after them",
+                )
+            });
+        } else if !self.sentence.rows.is_empty() && self.sentence.words.is_empty() && self.faults.is_empty() {
+            self.faults.report(self.block, self.sentence.prefix, Kind::Id, || {
+                ("a sentence with words".into(), "only empty nodes".into(), "")
+            });
+        }
+    }
+
+    fn heads(&mut self) {
+        // With a refused row the count of words is wrong, and every head beyond it would be blamed.
+        if !self.faults.is_empty() {
+            return;
+        }
+        let count = self.sentence.words.len() as u32;
+        for (word, &head) in self.sentence.heads.iter().enumerate() {
+            if head > count && head != NO_HEAD {
+                let place = self.sentence.cells[self.sentence.words[word] as usize * WIDTH + HEAD].range();
+                self.faults.report(self.block, place.start, Kind::Head, || {
+                    (
+                        format!("a head from 0 to {count}"),
+                        head.to_string(),
+                        "heads are words of the same sentence",
+                    )
+                });
+            }
+        }
+    }
+}
+
+const NAMES: [&str; WIDTH] =
+    ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"];
+
+impl Sentence {
+    /// Parses the first sentence of a CoNLL-U text.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
+    pub fn from_conllu(text: &str) -> Result<Sentence, crate::Error> {
+        let mut reader = crate::SentenceReader::conllu(text.as_bytes(), "<text>");
+        let mut sentence = Sentence::new();
+        reader.read(&mut sentence)?;
+        Ok(sentence)
+    }
+}

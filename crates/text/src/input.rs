@@ -1,0 +1,13 @@
+//! Opening files and standard input, compressed or not, and cutting them into lines and blocks with bounded memory.
+
+mod blocks;
+mod open;
+
+pub(crate) use blocks::{BlankLines, Blocks, check_text};
+pub use open::{Input, STDIN};
+
+/// Longest line or sentence that a reader takes, unless told otherwise: 16 MiB.
+pub const DEFAULT_MAX_LENGTH: usize = 16 << 20;
+
+/// The most that can be asked for; offsets within a sentence are 32 bits wide.
+pub const LARGEST_MAX_LENGTH: usize = 1 << 30;

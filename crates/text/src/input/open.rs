@@ -1,0 +1,126 @@
+use std::fs::File;
+use std::io::{self, Chain, Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::Error;
+
+/// The name under which standard input appears in messages.
+pub const STDIN: &str = "<stdin>";
+
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// A named stream of bytes, decompressed if its first bytes say gzip or Zstandard, whatever its name says.
+///
+/// ```
+/// use std::io::Read;
+/// use consonant_text::input::Input;
+///
+/// let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+/// std::io::Write::write_all(&mut gz, b"plain again")?;
+/// let mut input = Input::new(std::io::Cursor::new(gz.finish()?), "memory")?;
+/// let mut text = String::new();
+/// input.read_to_string(&mut text)?;
+/// assert_eq!(text, "plain again");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Input {
+    name: Arc<str>,
+    stream: Box<dyn Read + Send>,
+}
+
+impl Input {
+    /// Opens a file; `-` is standard input.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        if path.as_os_str() == "-" {
+            return Input::stdin();
+        }
+        let name: Arc<str> = path.to_string_lossy().into();
+        let file = File::open(path).map_err(|error| Error::io(&name, error))?;
+        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+            return Err(Error::io(
+                &name,
+                io::Error::new(io::ErrorKind::IsADirectory, "is a folder, not a file"),
+            ));
+        }
+        Input::new(file, name)
+    }
+
+    /// Standard input.
+    pub fn stdin() -> Result<Self, Error> {
+        Input::new(io::stdin(), STDIN)
+    }
+
+    /// Any stream, under a name that will appear in messages.
+    pub fn new(mut stream: impl Read + Send + 'static, name: impl Into<Arc<str>>) -> Result<Self, Error> {
+        let name = name.into();
+        let head = peek(&mut stream).map_err(|error| Error::io(&name, error))?;
+        let is_gzip = head.starts_with(&GZIP);
+        let is_zstd = head.starts_with(&ZSTD);
+        let whole: Chain<Cursor<Vec<u8>>, _> = Cursor::new(head).chain(stream);
+        let stream: Box<dyn Read + Send> = if is_gzip {
+            Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::with_capacity(1 << 16, whole)))
+        } else if is_zstd {
+            Box::new(zstd::stream::read::Decoder::new(whole).map_err(|error| Error::io(&name, error))?)
+        } else {
+            Box::new(whole)
+        };
+        Ok(Input { name, stream })
+    }
+
+    /// The name that appears in messages.
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(buffer)
+    }
+}
+
+fn peek(stream: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(ZSTD.len());
+    stream.take(ZSTD.len() as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn read(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        Input::new(Cursor::new(bytes), "test").unwrap().read_to_end(&mut text)?;
+        Ok(text)
+    }
+
+    #[test]
+    fn recognizes_compression_by_content() {
+        let text = "Grüße, two members\n".repeat(1000).into_bytes();
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gz.write_all(&text).unwrap();
+        let gz = gz.finish().unwrap();
+        assert_eq!(read([gz.clone(), gz.clone()].concat()).unwrap(), text.repeat(2));
+        assert!(read(gz[..gz.len() / 2].to_vec()).is_err(), "a truncated file is an error");
+        let zst = zstd::stream::encode_all(&text[..], 1).unwrap();
+        assert_eq!(read([zst.clone(), zst.clone()].concat()).unwrap(), text.repeat(2));
+        assert!(read(zst[..zst.len() - 1].to_vec()).is_err());
+        for short in [&b""[..], b"\x1f", b"(", b"abc"] {
+            assert_eq!(read(short.to_vec()).unwrap(), short);
+        }
+    }
+
+    #[test]
+    fn folder_and_missing_file_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = Input::open(folder.path()).err().unwrap().to_string();
+        assert!(error.contains("is a folder"), "{error}");
+        let missing = folder.path().join("none.conllu");
+        assert!(Input::open(&missing).err().unwrap().to_string().contains("none.conllu"));
+    }
+}
