@@ -5,11 +5,14 @@
 //! quadratic step of AD3 (by the active-set method, warm-started from the last iteration), bounds and rounding.
 
 pub(crate) mod active_set;
+pub mod arborescence;
 pub mod dense;
 pub mod error;
 mod lanes;
 pub mod sequence;
 pub mod subset;
+pub mod tree_budget;
+pub mod tree_labelling;
 
 /// A factor that can find its best configuration under given scores.
 ///

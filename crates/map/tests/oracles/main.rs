@@ -4,3 +4,5 @@ mod arborescence;
 mod checker;
 mod dense;
 mod sequence;
+mod tree_budget;
+mod tree_labelling;

@@ -27,11 +27,11 @@ pub enum RootChildren {
 /// 1, 2, … . Graphs with most of their arcs are solved in O(n²), pruned ones in O(m log n), both by contracting cycles
 /// along a growing path (Tarjan 1977; Gabow, Galil, Spencer & Tarjan 1986).
 ///
-/// *One child of the root* is a lexicographic objective: as few root arcs as possible, then the best score. Adding an
-/// ever larger penalty to all root arcs leads to it (Gabow & Tarjan 1984; for dependency trees Zmigrod et al. 2020), and in the limit the contraction simply
-/// takes a root arc into a node only when no other arc enters. So the constraint costs no more than one further
-/// run, no precision is lost to a large constant, and a second forced root arc proves that there is no such tree.
-/// The further run is skipped when the unconstrained optimum has one root arc, as it mostly has in practice.
+/// *One child of the root* is a lexicographic objective: as few root arcs as possible, then the best score. An ever
+/// larger penalty on all root arcs leads to it (Gabow & Tarjan 1984; for dependency trees Zmigrod et al. 2020), and in
+/// the limit the contraction simply takes a root arc into a node only when no other arc enters. So the constraint
+/// costs no more than one further run, no precision is lost to a large constant, and a second forced root arc proves
+/// that there is no such tree. The further run is skipped when the unconstrained optimum has one root arc.
 ///
 /// ```
 /// use consonant_map::oracle::{Oracle, arborescence::{Arborescence, RootChildren}};
