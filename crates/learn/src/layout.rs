@@ -1,0 +1,174 @@
+//! Weights in training: which weights there are, and where in the flat vector each stands.
+//!
+//! A feature owns a row of weights, one for each label it may speak of. Rows of features that speak of (nearly) all
+//! labels come first and are full, so that no label ids are read for them; behind them stand rows with a sorted list of
+//! label ids. Features are numbered by falling frequency within both kinds: the rows that are touched all the time share
+//! cache lines.
+
+use crate::sparse::{Gradient, SparseVector};
+
+/// The rows of weights of all features.
+#[derive(Debug, Clone)]
+pub struct RowLayout {
+    dimension: usize,
+    dense: usize,
+    /// For each sparse row the position of its first label id; one more at the end.
+    starts: Vec<u32>,
+    labels: Vec<u32>,
+}
+
+/// Where the weights of one feature stand.
+#[derive(Debug, Clone, Copy)]
+pub enum Row<'a> {
+    /// All labels, one weight each, from this index on.
+    Dense(usize),
+    /// The weights of these labels, from this index on.
+    Sparse(usize, &'a [u32]),
+}
+
+impl RowLayout {
+    /// Lays out rows from the labels that each feature was seen with: `rows[i]` has the sorted labels of feature `i`.
+    ///
+    /// Returns the layout and, for each feature, its new number. `counts` orders the features; a row becomes full when at
+    /// least a quarter of all labels are in it, for then adding a full row is faster than picking labels one by one.
+    ///
+    /// # Panics
+    /// If there are 2^32 weights or more.
+    pub fn new(dimension: usize, rows: &[Vec<u32>], counts: &[u32]) -> (Self, Vec<u32>) {
+        let full = |feature: usize| 4 * rows[feature].len() >= dimension;
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_key(|&feature| (!full(feature), std::cmp::Reverse(counts[feature]), feature));
+        let mut numbers = vec![0; rows.len()];
+        let mut layout = Self { dimension, dense: 0, starts: vec![0], labels: Vec::new() };
+        for (number, &feature) in order.iter().enumerate() {
+            numbers[feature] = number as u32;
+            if full(feature) {
+                layout.dense += 1;
+            } else {
+                layout.labels.extend_from_slice(&rows[feature]);
+                layout.starts.push(u32::try_from(layout.labels.len()).expect("fewer than 2^32 weights"));
+            }
+        }
+        assert!(u32::try_from(layout.parameters()).is_ok(), "fewer than 2^32 weights");
+        (layout, numbers)
+    }
+
+    /// The number of labels.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// The number of features.
+    pub fn features(&self) -> usize {
+        self.dense + self.starts.len() - 1
+    }
+
+    /// The number of weights of all rows.
+    pub fn parameters(&self) -> usize {
+        self.dense * self.dimension + self.labels.len()
+    }
+
+    /// The row of a feature.
+    #[inline]
+    pub fn row(&self, feature: u32) -> Row<'_> {
+        let feature = feature as usize;
+        if feature < self.dense {
+            return Row::Dense(feature * self.dimension);
+        }
+        let (start, end) =
+            (self.starts[feature - self.dense] as usize, self.starts[feature - self.dense + 1] as usize);
+        Row::Sparse(self.dense * self.dimension + start, &self.labels[start..end])
+    }
+
+    /// Adds `value` times the feature's weights to the scores of the labels.
+    #[inline]
+    pub fn add_scores(&self, feature: u32, value: f32, weights: &[f32], scores: &mut [f32]) {
+        match self.row(feature) {
+            Row::Dense(start) => {
+                for (score, weight) in scores.iter_mut().zip(&weights[start..start + self.dimension]) {
+                    *score += value * weight;
+                }
+            }
+            Row::Sparse(start, labels) => {
+                for (&label, weight) in labels.iter().zip(&weights[start..start + labels.len()]) {
+                    scores[label as usize] += value * weight;
+                }
+            }
+        }
+    }
+
+    /// The index of the weight of one feature and label, if there is one.
+    #[inline]
+    pub fn parameter(&self, feature: u32, label: u32) -> Option<usize> {
+        match self.row(feature) {
+            Row::Dense(start) => Some(start + label as usize),
+            Row::Sparse(start, labels) => labels.binary_search(&label).ok().map(|at| start + at),
+        }
+    }
+
+    /// Adds `value` at the weight of one feature and label, where there is one.
+    #[inline]
+    pub fn push(&self, feature: u32, label: u32, value: f32, difference: &mut SparseVector) {
+        if let Some(index) = self.parameter(feature, label) {
+            difference.push(index as u32, value);
+        }
+    }
+
+    /// Adds `value * by_label[label]` at every weight of the feature: one feature's share of a gradient.
+    #[inline]
+    pub fn add_gradient<G: Gradient + ?Sized>(
+        &self,
+        feature: u32,
+        value: f32,
+        by_label: &[f32],
+        gradient: &mut G,
+    ) {
+        match self.row(feature) {
+            Row::Dense(start) => gradient.add_run(start, value, &by_label[..self.dimension]),
+            Row::Sparse(start, labels) => gradient.add_gathered(start, value, labels, by_label),
+        }
+    }
+
+    /// The labels and weight indices of a feature.
+    pub fn pairs(&self, feature: u32) -> impl Iterator<Item = (u32, usize)> {
+        let (start, labels, length) = match self.row(feature) {
+            Row::Dense(start) => (start, None, self.dimension),
+            Row::Sparse(start, labels) => (start, Some(labels), labels.len()),
+        };
+        (0..length).map(move |at| (labels.map_or(at as u32, |labels| labels[at]), start + at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_rows_come_first_and_all_views_agree() {
+        let rows = [vec![3], vec![0, 1, 2, 3, 4, 5, 6, 7, 8], vec![1, 8], vec![2, 4, 5]];
+        let (layout, numbers) = RowLayout::new(9, &rows, &[5, 1, 7, 2]);
+        assert_eq!(numbers, [3, 1, 2, 0]);
+        assert_eq!((layout.features(), layout.parameters()), (4, 9 + 9 + 3));
+        let weights: Vec<f32> = (0..layout.parameters()).map(|i| i as f32).collect();
+        for (feature, row) in rows.iter().enumerate() {
+            let number = numbers[feature];
+            let mut scores = [0.0; 9];
+            layout.add_scores(number, 2.0, &weights, &mut scores);
+            let mut gradient = vec![0.0; layout.parameters()];
+            layout.add_gradient(number, 1.0, &[1.0; 9], gradient.as_mut_slice());
+            let wide = row.len() * 4 >= 9;
+            for label in 0..9 {
+                let index = layout.parameter(number, label);
+                assert_eq!(index.is_some(), wide || row.contains(&label));
+                assert_eq!(scores[label as usize], index.map_or(0.0, |index| 2.0 * weights[index]));
+                assert_eq!(
+                    index.map_or(0.0, |index| gradient[index]),
+                    if index.is_some() { 1.0 } else { 0.0 }
+                );
+            }
+            assert!(
+                layout.pairs(number).all(|(label, index)| layout.parameter(number, label) == Some(index))
+            );
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! The one model file of all tasks: named sections of plain numbers, mapped as they lie.
+//!
+//! ```text
+//! bytes 0..8    magic, "CNSNT\r\n\x1a": text conversions break it, so they are noticed
+//!       8..12   version
+//!      12..16   length of the header (48)
+//!      16..24   length of the file
+//!      24..32   length of the directory
+//!      32..40   offset of the first section
+//!      40..48   xxh3 of bytes 0..40 and of everything from 48 to the first section
+//!      48..     directory: JSON with the task, its metadata, and for each section name, offset, length, xxh3
+//! then sections, each at a multiple of 64 bytes; the checksum of a section covers the padding that follows it
+//! ```
+//!
+//! Numbers are little-endian. Everything is verified when the file is opened: xxh3 reads more than 10 GB a second, so
+//! that a model of 50 MB costs about 5 ms, and no later read can meet a damaged byte.
+
+mod section;
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use self::section::{Backing, bytes_of};
+pub use self::section::{Number, Section};
+use crate::LearnError;
+
+const MAGIC: &[u8; 8] = b"CNSNT\r\n\x1a";
+const VERSION: u32 = 1;
+const HEADER: usize = 48;
+const ALIGNMENT: usize = 64;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Directory {
+    task: String,
+    metadata: Value,
+    sections: Vec<Entry>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Entry {
+    name: String,
+    offset: usize,
+    length: usize,
+    checksum: u64,
+}
+
+/// An opened model: a task's name, its metadata and its sections. Cheap to clone; the clones share the memory.
+#[derive(Debug, Clone)]
+pub struct Model {
+    name: Arc<str>,
+    backing: Arc<Backing>,
+    directory: Arc<Directory>,
+}
+
+impl Model {
+    /// Maps the model file and verifies it.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, LearnError> {
+        let path = path.as_ref();
+        let io = |source| LearnError::Io { path: path.to_path_buf(), source };
+        let file = File::open(path).map_err(io)?;
+        let name = path.display().to_string();
+        if !file.metadata().map_err(io)?.is_file() {
+            return Err(LearnError::Damaged { name, problem: "not a regular file, so not a model".into() });
+        }
+        if file.metadata().map_err(io)?.len() < HEADER as u64 {
+            return Err(LearnError::Damaged {
+                name,
+                problem: format!("shorter than a model's header of {HEADER} bytes: not a model, or cut off"),
+            });
+        }
+        // SAFETY: the map is read only. Models are written to a temporary file and renamed, never changed in place, so
+        // the mapped bytes stay as they are even when the model is replaced.
+        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io)?;
+        Self::verify(name, Backing::Mapped(map))
+    }
+
+    /// Opens a model that is part of the program (`include_bytes!`). It is used where it lies if the linker aligned it to eight
+    /// bytes, and copied once otherwise.
+    pub fn from_static(bytes: &'static [u8]) -> Result<Self, LearnError> {
+        let backing = if bytes.as_ptr().align_offset(8) == 0 {
+            Backing::Static(bytes)
+        } else {
+            Backing::aligned(bytes)
+        };
+        Self::verify("the embedded model".into(), backing)
+    }
+
+    /// Opens a model from bytes in memory.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, LearnError> {
+        Self::verify("the model in memory".into(), Backing::aligned(bytes))
+    }
+
+    fn verify(name: String, backing: Backing) -> Result<Self, LearnError> {
+        let directory = read_directory(backing.bytes())
+            .map_err(|problem| LearnError::Damaged { name: name.clone(), problem })?;
+        Ok(Self { name: name.into(), backing: Arc::new(backing), directory: Arc::new(directory) })
+    }
+
+    /// The task the model was made for.
+    pub fn task(&self) -> &str {
+        &self.directory.task
+    }
+
+    /// Settings, data fingerprint, seed: whatever the task wrote about itself.
+    pub fn metadata(&self) -> &Value {
+        &self.directory.metadata
+    }
+
+    /// The file's name, for messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The model itself if it was made for `task`, otherwise an error that says what it is.
+    pub fn expect_task(&self, task: &str) -> Result<&Self, LearnError> {
+        if self.task() == task {
+            return Ok(self);
+        }
+        Err(LearnError::OtherTask {
+            name: self.name.to_string(),
+            found: self.task().to_string(),
+            expected: task.to_string(),
+        })
+    }
+
+    /// The names and lengths in bytes of all sections, in the order of the file.
+    pub fn sections(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.directory.sections.iter().map(|entry| (entry.name.as_str(), entry.length))
+    }
+
+    /// Whether there is a section of this name.
+    pub fn has(&self, section: &str) -> bool {
+        self.directory.sections.iter().any(|entry| entry.name == section)
+    }
+
+    /// The numbers of a section, where they lie.
+    pub fn array<T: Number>(&self, section: &str) -> Result<Section<T>, LearnError> {
+        let entry = self.directory.sections.iter().find(|entry| entry.name == section);
+        let entry = entry.ok_or_else(|| LearnError::MissingSection {
+            name: self.name.to_string(),
+            section: section.to_string(),
+        })?;
+        Section::new(&self.backing, entry.offset, entry.length).ok_or_else(|| {
+            self.damaged(format!(
+                "section `{section}` of {} bytes does not hold numbers of {} bytes",
+                entry.length,
+                size_of::<T>()
+            ))
+        })
+    }
+
+    /// The text of a section.
+    pub fn text(&self, section: &str) -> Result<String, LearnError> {
+        let bytes = self.array::<u8>(section)?;
+        String::from_utf8(bytes.to_vec())
+            .map_err(|_| self.damaged(format!("section `{section}` is not UTF-8 text")))
+    }
+
+    /// An error about the contents of this model.
+    pub fn damaged(&self, problem: impl Into<String>) -> LearnError {
+        LearnError::Damaged { name: self.name.to_string(), problem: problem.into() }
+    }
+}
+
+fn read_directory(bytes: &[u8]) -> Result<Directory, String> {
+    if cfg!(target_endian = "big") {
+        return Err("models hold little-endian numbers and cannot be used on this machine".into());
+    }
+    let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+    if bytes.len() < HEADER {
+        return Err(format!("{} bytes are too few for a model: not a model, or cut off", bytes.len()));
+    }
+    if &bytes[..8] != MAGIC {
+        return Err(
+            "does not begin with the mark of a consonant model; give a file written by `consonant train`"
+                .into(),
+        );
+    }
+    let version = u32::from_le_bytes(bytes[8..12].try_into().expect("four bytes"));
+    if version != VERSION {
+        return Err(format!(
+            "has model format {version}, this program reads format {VERSION}; train the model again with this version"
+        ));
+    }
+    let (file_length, directory_length, first) = (word(16), word(24), word(32));
+    if file_length != bytes.len() as u64 {
+        return Err(format!(
+            "is {} bytes long but was written with {file_length}: the file is cut off or something was added",
+            bytes.len()
+        ));
+    }
+    let end =
+        (HEADER as u64).checked_add(directory_length).filter(|&end| end <= first && first <= file_length);
+    let Some(end) = end else {
+        return Err("has a damaged header (impossible lengths); copy or train the model again".into());
+    };
+    let (end, first) = (end as usize, first as usize);
+    let mut hasher = Xxh3::new();
+    hasher.update(&bytes[..40]);
+    hasher.update(&bytes[HEADER..first]);
+    if hasher.digest() != word(40) {
+        return Err("header checksum differs: the file is damaged; copy or train the model again".into());
+    }
+    let directory: Directory = serde_json::from_slice(&bytes[HEADER..end])
+        .map_err(|error| format!("unreadable directory: {error}"))?;
+    let mut at = first;
+    for (index, entry) in directory.sections.iter().enumerate() {
+        let next = directory.sections.get(index + 1).map_or(bytes.len(), |next| next.offset);
+        let fits = entry.offset == at
+            && entry.offset.checked_add(entry.length).is_some_and(|end| end <= next)
+            && next <= bytes.len();
+        if !fits {
+            return Err(format!("section `{}` lies outside the file; the model is damaged", entry.name));
+        }
+        if xxh3_64(&bytes[entry.offset..next]) != entry.checksum {
+            return Err(format!(
+                "checksum of section `{}` differs: the file is damaged; copy or train the model again",
+                entry.name
+            ));
+        }
+        at = next;
+    }
+    if at != bytes.len() {
+        return Err("has bytes after its last section; the model is damaged".into());
+    }
+    Ok(directory)
+}
+
+/// Collects sections and writes them as one model file.
+#[derive(Debug)]
+pub struct ModelWriter {
+    task: String,
+    metadata: Value,
+    sections: Vec<(String, Vec<u8>)>,
+}
+
+impl ModelWriter {
+    /// A model for `task`; `metadata` says whatever should be known about it later (settings, data fingerprint, seed).
+    pub fn new(task: impl Into<String>, metadata: Value) -> Self {
+        Self { task: task.into(), metadata, sections: Vec::new() }
+    }
+
+    /// Adds a section of numbers; one of the same name is replaced.
+    pub fn array<T: Number>(&mut self, name: impl Into<String>, numbers: &[T]) -> &mut Self {
+        let name = name.into();
+        self.sections.retain(|(other, _)| *other != name);
+        self.sections.push((name, bytes_of(numbers).to_vec()));
+        self
+    }
+
+    /// Adds a section of text.
+    pub fn text(&mut self, name: impl Into<String>, text: &str) -> &mut Self {
+        self.array(name, text.as_bytes())
+    }
+
+    /// The file as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // Offsets stand in the directory, whose length depends on them: sections begin after the longest it can get.
+        let mut directory =
+            Directory { task: self.task.clone(), metadata: self.metadata.clone(), sections: Vec::new() };
+        let widest = |(name, _): &(String, Vec<u8>)| Entry {
+            name: name.clone(),
+            offset: usize::MAX,
+            length: usize::MAX,
+            checksum: u64::MAX,
+        };
+        directory.sections = self.sections.iter().map(widest).collect();
+        let longest = serialize(&directory).len();
+        let first = (HEADER + longest).next_multiple_of(ALIGNMENT);
+        let mut bytes = vec![0; first];
+        for ((_, section), entry) in self.sections.iter().zip(&mut directory.sections) {
+            (entry.offset, entry.length) = (bytes.len(), section.len());
+            bytes.extend_from_slice(section);
+            bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
+            entry.checksum = xxh3_64(&bytes[entry.offset..]);
+        }
+        let text = serialize(&directory);
+        bytes[..8].copy_from_slice(MAGIC);
+        bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[12..16].copy_from_slice(&(HEADER as u32).to_le_bytes());
+        let length = bytes.len() as u64;
+        bytes[16..24].copy_from_slice(&length.to_le_bytes());
+        bytes[24..32].copy_from_slice(&(text.len() as u64).to_le_bytes());
+        bytes[32..40].copy_from_slice(&(first as u64).to_le_bytes());
+        bytes[HEADER..HEADER + text.len()].copy_from_slice(&text);
+        let mut hasher = Xxh3::new();
+        hasher.update(&bytes[..40]);
+        hasher.update(&bytes[HEADER..first]);
+        let checksum = hasher.digest();
+        bytes[40..48].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// Writes the file: to a temporary one beside it, then renamed, so that nobody ever sees half a model.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), LearnError> {
+        let path = path.as_ref();
+        let io = |source| LearnError::Io { path: path.to_path_buf(), source };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut file = tempfile::Builder::new().prefix(".consonant-").tempfile_in(folder).map_err(io)?;
+        file.write_all(&self.to_bytes()).map_err(io)?;
+        #[cfg(unix)]
+        {
+            // Temporary files are private; a model should be as readable as any file the user makes.
+            use std::os::unix::fs::PermissionsExt;
+            file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).map_err(io)?;
+        }
+        file.as_file().sync_all().map_err(io)?;
+        file.persist(path).map_err(|error| io(error.error))?;
+        Ok(())
+    }
+}
+
+fn serialize(directory: &Directory) -> Vec<u8> {
+    serde_json::to_vec(directory).expect("strings and numbers always serialize")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> ModelWriter {
+        let mut writer = ModelWriter::new("tagger", serde_json::json!({"seed": 1, "note": "ä"}));
+        writer.array("numbers", &[1.0f32, 2.5, -3.0]).text("names", "N\nV").array("empty", &[0u32; 0]);
+        writer
+    }
+
+    #[test]
+    fn sections_come_back_from_a_file_from_memory_and_from_static_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m");
+        example().write(&path).unwrap();
+        let leaked: &'static [u8] = example().to_bytes().leak();
+        for model in [
+            Model::open(&path).unwrap(),
+            Model::from_bytes(leaked).unwrap(),
+            Model::from_static(leaked).unwrap(),
+        ] {
+            assert_eq!(model.expect_task("tagger").unwrap().metadata()["note"], "ä");
+            assert_eq!(&*model.array::<f32>("numbers").unwrap(), &[1.0, 2.5, -3.0]);
+            assert_eq!(model.text("names").unwrap(), "N\nV");
+            assert!(model.array::<u32>("empty").unwrap().is_empty());
+            assert!(model.array::<u32>("absent").unwrap_err().to_string().contains("absent"));
+            assert!(model.array::<u32>("names").unwrap_err().to_string().contains("3 bytes"));
+            assert!(model.expect_task("parser").unwrap_err().to_string().contains("task `tagger`"));
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file stays");
+    }
+
+    #[test]
+    fn any_flipped_bit_and_any_truncation_is_refused() {
+        let bytes = example().to_bytes();
+        for at in 0..bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << (at % 8);
+            // Bytes 12..16 repeat the header's length; they are covered by the checksum too.
+            assert!(Model::from_bytes(&flipped).is_err(), "bit {} of byte {at}", at % 8);
+            assert!(Model::from_bytes(&bytes[..at]).is_err(), "cut at {at}");
+        }
+        let mut longer = bytes.clone();
+        longer.push(0);
+        assert!(Model::from_bytes(&longer).is_err());
+        assert!(Model::from_bytes(&bytes).is_ok());
+    }
+}

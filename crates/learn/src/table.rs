@@ -1,0 +1,439 @@
+//! Weights on disk: from a feature's key to its row of (label, weight) pairs.
+//!
+//! A slot of eight bytes, `[lower half of the key, row]`, is found by the upper bits of the key and linear probing, so
+//! a feature that the model does not know costs one cache line. A row with few labels is a run of label ids beside a
+//! run of weights, headed by its length; a row where most labels have a weight is one run of all of them without ids.
+//! Weights are single or half precision. Two keys that agree in slot and lower half are taken for one feature: with a
+//! million features, one unknown feature in three thousand million is mistaken for a known one.
+
+use half::f16;
+
+use crate::LearnError;
+use crate::model::{Model, ModelWriter, Section};
+
+/// How weights are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Precision {
+    /// 32 bits a weight, as they were in training.
+    #[default]
+    Single,
+    /// 16 bits a weight: half the size, three significant digits, at most 65,504.
+    Half,
+}
+
+const EMPTY: u32 = u32::MAX;
+const DENSE: u32 = 1 << 31;
+
+/// Weights in the precision they were stored with.
+#[derive(Debug, Clone)]
+enum Stored {
+    Single(Section<f32>),
+    Half(Section<u16>),
+}
+
+impl Stored {
+    fn open(model: &Model, name: &str) -> Result<Self, LearnError> {
+        if model.has(&format!("{name}.half")) {
+            return Ok(Self::Half(model.array(&format!("{name}.half"))?));
+        }
+        Ok(Self::Single(model.array(&format!("{name}.single"))?))
+    }
+
+    fn store(writer: &mut ModelWriter, name: &str, weights: &[f32], precision: Precision) {
+        match precision {
+            Precision::Single => writer.array(format!("{name}.single"), weights),
+            Precision::Half => {
+                let halves: Vec<u16> = weights.iter().map(|&weight| half_bits(weight)).collect();
+                writer.array(format!("{name}.half"), &halves)
+            }
+        };
+    }
+
+    fn get(&self, index: usize) -> f32 {
+        match self {
+            Self::Single(weights) => weights.get(index).copied().unwrap_or(0.0),
+            Self::Half(weights) => weights.get(index).map_or(0.0, |&bits| single(bits)),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Single(weights) => weights.len(),
+            Self::Half(weights) => weights.len(),
+        }
+    }
+}
+
+fn half_bits(weight: f32) -> u16 {
+    f16::from_f32(weight.clamp(-65504.0, 65504.0)).to_bits()
+}
+
+/// A half as a single, exactly: the exponent is moved by one multiplication, subnormals included, which compilers turn
+/// into vector code on any machine. Halves that are not finite are never stored.
+#[inline]
+fn single(bits: u16) -> f32 {
+    let bits = u32::from(bits);
+    f32::from_bits((bits & 0x8000) << 16 | (bits & 0x7fff) << 13) * f32::from_bits((112 + 127) << 23)
+}
+
+/// The weights of a model: feature key → row of (label, weight) pairs.
+#[derive(Debug, Clone)]
+pub struct Table {
+    dimension: usize,
+    slots: Section<u32>,
+    labels: Section<u16>,
+    sparse: Stored,
+    dense: Stored,
+}
+
+impl Table {
+    /// Reads the table that was stored under `prefix`.
+    pub fn open(model: &Model, prefix: &str) -> Result<Self, LearnError> {
+        let shape = model.array::<u32>(&format!("{prefix}.shape"))?;
+        let table = Self {
+            dimension: shape.first().copied().unwrap_or(0) as usize,
+            slots: model.array(&format!("{prefix}.slots"))?,
+            labels: model.array(&format!("{prefix}.labels"))?,
+            sparse: Stored::open(model, &format!("{prefix}.sparse"))?,
+            dense: Stored::open(model, &format!("{prefix}.dense"))?,
+        };
+        if table.dimension == 0
+            || table.slots.len() % 2 != 0
+            || table.sparse.len() != table.labels.len()
+            || table.dense.len() % table.dimension != 0
+        {
+            return Err(
+                model.damaged(format!("the sections of the weight table `{prefix}` do not fit each other"))
+            );
+        }
+        Ok(table)
+    }
+
+    /// The number of labels a row can speak of.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// The number of features with a row.
+    pub fn features(&self) -> usize {
+        self.slots.chunks_exact(2).filter(|slot| slot[1] != EMPTY).count()
+    }
+
+    /// The number of weights stored.
+    pub fn parameters(&self) -> usize {
+        self.rows().map(Iterator::count).sum()
+    }
+
+    #[inline]
+    fn find(&self, key: u64) -> Option<u32> {
+        let slots: &[u32] = &self.slots;
+        let capacity = slots.len() / 2;
+        let mut at = ((u128::from(key) * capacity as u128) >> 64) as usize;
+        for _ in 0..capacity {
+            let (tag, row) = (slots[2 * at], slots[2 * at + 1]);
+            if row == EMPTY {
+                return None;
+            }
+            if tag == key as u32 {
+                return Some(row);
+            }
+            at += 1;
+            if at == capacity {
+                at = 0;
+            }
+        }
+        None
+    }
+
+    /// Adds `value` times the feature's weights to the scores of the labels. Says whether the feature is known.
+    ///
+    /// This is the inner loop of every prediction.
+    #[inline]
+    pub fn add(&self, key: u64, value: f32, scores: &mut [f32]) -> bool {
+        let Some(row) = self.find(key) else { return false };
+        if row & DENSE != 0 {
+            let start = (row & !DENSE) as usize * self.dimension;
+            match &self.dense {
+                Stored::Single(weights) => {
+                    let weights = weights.get(start..start + self.dimension).unwrap_or(&[]);
+                    scores.iter_mut().zip(weights).for_each(|(score, &weight)| *score += value * weight);
+                }
+                Stored::Half(weights) => {
+                    let weights = weights.get(start..start + self.dimension).unwrap_or(&[]);
+                    scores.iter_mut().zip(weights).for_each(|(score, &bits)| *score += value * single(bits));
+                }
+            }
+        } else {
+            let labels = self.sparse_labels(row);
+            let start = row as usize + 1;
+            match &self.sparse {
+                Stored::Single(weights) => {
+                    for (&label, &weight) in labels.iter().zip(&weights[start..]) {
+                        if let Some(score) = scores.get_mut(label as usize) {
+                            *score += value * weight;
+                        }
+                    }
+                }
+                Stored::Half(weights) => {
+                    for (&label, &bits) in labels.iter().zip(&weights[start..]) {
+                        if let Some(score) = scores.get_mut(label as usize) {
+                            *score += value * single(bits);
+                        }
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// The label ids of a sparse row; empty where a row would leave the section.
+    #[inline]
+    fn sparse_labels(&self, row: u32) -> &[u16] {
+        let start = row as usize;
+        let Some(&length) = self.labels.get(start) else { return &[] };
+        self.labels.get(start + 1..start + 1 + length as usize).unwrap_or(&[])
+    }
+
+    /// The (label, weight) pairs of a feature, without zeros; `None` if the feature is unknown.
+    pub fn row(&self, key: u64) -> Option<impl Iterator<Item = (u32, f32)>> {
+        self.find(key).map(|row| self.pairs(row))
+    }
+
+    fn pairs(&self, row: u32) -> impl Iterator<Item = (u32, f32)> {
+        let dense = row & DENSE != 0;
+        let labels = if dense { &[] } else { self.sparse_labels(row) };
+        let length = if dense { self.dimension } else { labels.len() };
+        let base = (row & !DENSE) as usize;
+        (0..length)
+            .map(move |i| match dense {
+                true => (i as u32, self.dense.get(base * self.dimension + i)),
+                false => (u32::from(labels[i]), self.sparse.get(base + 1 + i)),
+            })
+            .filter(|&(_, weight)| weight != 0.0)
+    }
+
+    /// Every row in the table. Keys are stored in part only: names, where they were kept, are in
+    /// [`FeatureNames`](crate::names::FeatureNames).
+    pub fn rows(&self) -> impl Iterator<Item = impl Iterator<Item = (u32, f32)>> {
+        self.slots.chunks_exact(2).filter(|slot| slot[1] != EMPTY).map(|slot| self.pairs(slot[1]))
+    }
+}
+
+/// Gathers rows and stores them as a [`Table`].
+#[derive(Debug)]
+pub struct TableBuilder {
+    dimension: usize,
+    precision: Precision,
+    keys: Vec<(u64, u32)>,
+    labels: Vec<u16>,
+    sparse: Vec<f32>,
+    dense: Vec<f32>,
+}
+
+impl TableBuilder {
+    /// A table whose rows speak of the labels `0..dimension`.
+    ///
+    /// # Panics
+    /// If there are more than 65,535 labels: label ids take 16 bits.
+    pub fn new(dimension: usize, precision: Precision) -> Self {
+        assert!(dimension <= usize::from(u16::MAX), "a table holds at most 65,535 labels");
+        Self {
+            dimension: dimension.max(1),
+            precision,
+            keys: Vec::new(),
+            labels: Vec::new(),
+            sparse: Vec::new(),
+            dense: Vec::new(),
+        }
+    }
+
+    /// Adds a feature with its weights. Weights that the chosen precision cannot tell from zero are left out; a
+    /// feature without weights takes no room.
+    pub fn row(&mut self, key: u64, pairs: impl IntoIterator<Item = (u32, f32)>) {
+        let zero = |weight: f32| match self.precision {
+            Precision::Single => weight == 0.0,
+            Precision::Half => half_bits(weight) & 0x7fff == 0,
+        };
+        let start = self.sparse.len();
+        self.labels.push(0);
+        self.sparse.push(0.0);
+        for (label, weight) in pairs {
+            if (label as usize) < self.dimension && !zero(weight) {
+                self.labels.push(label as u16);
+                self.sparse.push(weight);
+            }
+        }
+        let length = self.sparse.len() - start - 1;
+        let size = if self.precision == Precision::Half { 2 } else { 4 };
+        if length == 0 {
+            self.labels.truncate(start);
+            self.sparse.truncate(start);
+        } else if size * self.dimension <= (size + 2) * (length + 1) {
+            let row = self.dense.len() / self.dimension;
+            self.dense.resize(self.dense.len() + self.dimension, 0.0);
+            for (&label, &weight) in self.labels[start + 1..].iter().zip(&self.sparse[start + 1..]) {
+                self.dense[row * self.dimension + label as usize] = weight;
+            }
+            self.labels.truncate(start);
+            self.sparse.truncate(start);
+            self.keys.push((key, row as u32 | DENSE));
+        } else {
+            self.labels[start] = length as u16;
+            self.keys.push((key, start as u32));
+        }
+    }
+
+    /// Stores the table under `prefix`.
+    pub fn store(mut self, writer: &mut ModelWriter, prefix: &str) {
+        // Sorted by key, a feature's slot and its neighbours depend on the set of features, not on their order.
+        self.keys.sort_unstable();
+        let capacity = self.keys.len() + self.keys.len() * 2 / 5 + 1;
+        let mut slots = vec![EMPTY; 2 * capacity];
+        for &(key, row) in &self.keys {
+            let mut at = ((u128::from(key) * capacity as u128) >> 64) as usize;
+            while slots[2 * at + 1] != EMPTY {
+                at = if at + 1 == capacity { 0 } else { at + 1 };
+            }
+            (slots[2 * at], slots[2 * at + 1]) = (key as u32, row);
+        }
+        writer.array(format!("{prefix}.shape"), &[self.dimension as u32]);
+        writer.array(format!("{prefix}.slots"), &slots);
+        writer.array(format!("{prefix}.labels"), &self.labels);
+        Stored::store(writer, &format!("{prefix}.sparse"), &self.sparse, self.precision);
+        Stored::store(writer, &format!("{prefix}.dense"), &self.dense, self.precision);
+    }
+}
+
+/// Weights addressed by the key's own bits, without keys: the hash kernel. Its size is fixed, and features that fall on
+/// one weight share it, which large models with tens of millions of part features bear well.
+#[derive(Debug, Clone)]
+pub struct HashKernel {
+    weights: Stored,
+    mask: u64,
+}
+
+impl HashKernel {
+    /// The weight index of a key in a kernel of 2^`bits` weights; training uses the same.
+    #[inline]
+    pub fn index(key: u64, bits: u32) -> u32 {
+        (key & ((1 << bits) - 1)) as u32
+    }
+
+    /// Reads the kernel that was stored under `prefix`.
+    pub fn open(model: &Model, prefix: &str) -> Result<Self, LearnError> {
+        let weights = Stored::open(model, prefix)?;
+        let size = weights.len();
+        if !size.is_power_of_two() {
+            return Err(model.damaged(format!(
+                "the hash kernel `{prefix}` has {size} weights, which is no power of two"
+            )));
+        }
+        Ok(Self { weights, mask: size as u64 - 1 })
+    }
+
+    /// Stores weights whose number is a power of two under `prefix`.
+    pub fn store(writer: &mut ModelWriter, prefix: &str, weights: &[f32], precision: Precision) {
+        Stored::store(writer, prefix, weights, precision);
+    }
+
+    /// The weight of a key.
+    #[inline]
+    pub fn weight(&self, key: u64) -> f32 {
+        self.weights.get((key & self.mask) as usize)
+    }
+
+    /// The sum of the weights of many keys: the score of a part.
+    #[inline]
+    pub fn sum(&self, keys: &[u64]) -> f32 {
+        match &self.weights {
+            Stored::Single(weights) => keys.iter().map(|key| weights[(key & self.mask) as usize]).sum(),
+            Stored::Half(weights) => keys.iter().map(|key| single(weights[(key & self.mask) as usize])).sum(),
+        }
+    }
+
+    /// All weights as single precision.
+    pub fn to_vec(&self) -> Vec<f32> {
+        (0..self.weights.len()).map(|index| self.weights.get(index)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::{combine, key};
+    use std::collections::BTreeMap;
+
+    fn random(seed: &mut u64) -> u64 {
+        *seed = combine(*seed, 77);
+        *seed
+    }
+
+    #[test]
+    fn every_row_comes_back_sparse_or_dense_single_or_half() {
+        for (dimension, features, precision) in [
+            (1, 500, Precision::Single),
+            (7, 300, Precision::Half),
+            (300, 200, Precision::Single),
+            (3, 0, Precision::Half),
+        ] {
+            let mut seed = key(b"table");
+            let mut builder = TableBuilder::new(dimension, precision);
+            let mut rows = BTreeMap::new();
+            for feature in 0..features {
+                let key = key(&[1, feature as u8, (feature >> 8) as u8]);
+                let mut row = vec![0.0f32; dimension];
+                for _ in 0..1 + random(&mut seed) as usize % (2 * dimension) {
+                    let label = random(&mut seed) as usize % dimension;
+                    row[label] = (random(&mut seed) % 4001) as f32 / 8.0 - 250.0;
+                }
+                builder.row(key, row.iter().enumerate().map(|(label, &weight)| (label as u32, weight)));
+                rows.insert(key, row);
+            }
+            let mut writer = ModelWriter::new("test", serde_json::Value::Null);
+            builder.store(&mut writer, "t");
+            let model = Model::from_bytes(&writer.to_bytes()).unwrap();
+            let table = Table::open(&model, "t").unwrap();
+            assert_eq!(
+                table.features(),
+                rows.values().filter(|row| row.iter().any(|&weight| weight != 0.0)).count()
+            );
+            for (&key, row) in &rows {
+                let mut scores = vec![1.0; dimension];
+                table.add(key, 2.0, &mut scores);
+                let expected: Vec<f32> = row.iter().map(|weight| 1.0 + 2.0 * weight).collect();
+                for (score, wanted) in scores.iter().zip(&expected) {
+                    let tolerance = if precision == Precision::Half { wanted.abs() / 900.0 } else { 0.0 };
+                    assert!((score - wanted).abs() <= tolerance, "{score} is not {wanted}");
+                }
+                let count = table.row(key).map_or(0, Iterator::count);
+                assert_eq!(count, row.iter().filter(|&&weight| weight != 0.0).count());
+            }
+            let unknown = (0..1000u32)
+                .filter(|i| table.add(key(&i.to_le_bytes()), 1.0, &mut vec![0.0; dimension]))
+                .count();
+            assert_eq!(unknown, 0);
+        }
+    }
+
+    #[test]
+    fn halves_convert_exactly() {
+        for bits in (0..0x7c00u16).chain(0x8000..0xfc00) {
+            assert_eq!(single(bits), f16::from_bits(bits).to_f32());
+        }
+    }
+
+    #[test]
+    fn kernel_weights_come_back_and_a_wrong_size_is_refused() {
+        let weights: Vec<f32> = (0..16).map(|i| i as f32 / 2.0).collect();
+        let mut writer = ModelWriter::new("test", serde_json::Value::Null);
+        HashKernel::store(&mut writer, "k", &weights, Precision::Half);
+        HashKernel::store(&mut writer, "odd", &weights[..5], Precision::Single);
+        let model = Model::from_bytes(&writer.to_bytes()).unwrap();
+        let kernel = HashKernel::open(&model, "k").unwrap();
+        assert_eq!(kernel.to_vec(), weights);
+        assert_eq!(kernel.weight(16 * 7 + 3), 1.5);
+        assert_eq!(kernel.sum(&[3, 16 + 4]), 3.5);
+        assert_eq!(HashKernel::index(16 * 7 + 3, 4), 3);
+        assert!(HashKernel::open(&model, "odd").is_err());
+    }
+}

@@ -1,0 +1,48 @@
+use super::online::UpdateRule;
+use super::parameters::{AlgorithmInfo, ParameterInfo, Parameters};
+use crate::averaging::AveragedWeights;
+use crate::problem::Separation;
+use crate::sparse::SparseVector;
+
+pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "averaged-perceptron",
+    summary: "Adds the features of the gold output and subtracts those of the predicted one; returns the average of all weights on the way.",
+    citation: "Collins 2002, Discriminative training methods for hidden Markov models, EMNLP",
+    parameters: &[ParameterInfo {
+        name: "average",
+        default: 1.0,
+        least: 0.0,
+        most: 1.0,
+        help: "1: averaged weights, 0: the last ones",
+    }],
+};
+
+/// w ← w + Φ(gold) − Φ(predicted).
+pub(super) struct Perceptron {
+    average: bool,
+}
+
+impl Perceptron {
+    pub(super) fn new(parameters: &Parameters) -> Self {
+        Self { average: parameters.is_on("average") }
+    }
+}
+
+impl UpdateRule for Perceptron {
+    fn averages(&self) -> bool {
+        self.average
+    }
+
+    fn update(
+        &mut self,
+        weights: &mut AveragedWeights,
+        difference: &mut SparseVector,
+        outcome: &Separation,
+    ) -> f64 {
+        let weight = f64::from(outcome.weight);
+        for &(index, value) in difference.pairs() {
+            weights.add(index, weight * f64::from(value));
+        }
+        f64::from(outcome.violation.max(0.0))
+    }
+}

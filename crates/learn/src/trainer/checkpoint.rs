@@ -1,0 +1,96 @@
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::LearnError;
+use crate::model::{Model, ModelWriter, Number};
+
+const TASK: &str = "checkpoint";
+
+/// The state of an unfinished run, in the form of a model file. Resuming from it gives the same bits as never stopping.
+pub(super) struct Checkpoint {
+    writer: ModelWriter,
+    notes: Value,
+}
+
+impl Checkpoint {
+    /// The state after an epoch of the run that `description` describes.
+    pub(super) fn new(description: &str, epoch: usize) -> Self {
+        Self {
+            writer: ModelWriter::new(TASK, Value::Null),
+            notes: json!({"run": description, "epoch": epoch}),
+        }
+    }
+
+    /// Adds an array.
+    pub(super) fn put<T: Number>(&mut self, name: &str, numbers: &[T]) -> &mut Self {
+        self.writer.array(name, numbers);
+        self
+    }
+
+    /// Adds a small value.
+    pub(super) fn note(&mut self, name: &str, value: &impl Serialize) -> &mut Self {
+        self.notes[name] = serde_json::to_value(value).expect("reports always serialize");
+        self
+    }
+
+    pub(super) fn write(mut self, path: &Path) -> Result<(), LearnError> {
+        self.writer.text("notes", &self.notes.to_string());
+        self.writer.write(path)
+    }
+
+    /// Reads the checkpoint of the same run, if there is one. One of another run is an error: it may be hours of work.
+    pub(super) fn load(path: Option<&Path>, description: &str) -> Result<Option<Saved>, LearnError> {
+        let Some(path) = path.filter(|path| path.exists()) else { return Ok(None) };
+        let model = Model::open(path)?;
+        model.expect_task(TASK)?;
+        let notes: Value =
+            serde_json::from_str(&model.text("notes")?).map_err(|error| model.damaged(error.to_string()))?;
+        let found = notes["run"].as_str().unwrap_or_default();
+        if found != description {
+            return Err(LearnError::OtherRun {
+                path: path.to_path_buf(),
+                found: found.into(),
+                expected: description.into(),
+            });
+        }
+        Ok(Some(Saved { model, notes }))
+    }
+
+    /// Removes the checkpoint of a finished run.
+    pub(super) fn remove(path: Option<&Path>) {
+        if let Some(path) = path {
+            // A checkpoint that stays by accident is refused or resumed later; it does no harm.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// A checkpoint that was read.
+pub(super) struct Saved {
+    model: Model,
+    notes: Value,
+}
+
+impl Saved {
+    pub(super) fn epoch(&self) -> Result<usize, LearnError> {
+        self.read("epoch")
+    }
+
+    pub(super) fn array<T: Number>(&self, name: &str) -> Result<Vec<T>, LearnError> {
+        Ok(self.model.array(name)?.to_vec())
+    }
+
+    pub(super) fn numbers<const N: usize>(&self, name: &str) -> Result<[f64; N], LearnError> {
+        self.array(name)?
+            .try_into()
+            .map_err(|_| self.model.damaged(format!("`{name}` should have {N} numbers")))
+    }
+
+    pub(super) fn read<T: DeserializeOwned>(&self, name: &str) -> Result<T, LearnError> {
+        serde_json::from_value(self.notes[name].clone())
+            .map_err(|error| self.model.damaged(format!("`{name}`: {error}")))
+    }
+}

@@ -1,0 +1,231 @@
+//! Trainers: each in one file, with its parameters declared beside it.
+//!
+//! Online trainers that compare gold and prediction share one driver ([`train`]) and differ in their update rule; SGD,
+//! L-BFGS and OWL-QN ask for a differentiable loss ([`train_differentiable`]). All of them give the same bits for any number of
+//! threads: whatever runs in parallel is divided by the data, not by the threads, and summed in the order of the data.
+
+mod arow;
+mod averaged_perceptron;
+mod checkpoint;
+mod lbfgs;
+mod line_search;
+mod online;
+mod parameters;
+mod passive_aggressive;
+mod pegasos;
+mod sgd;
+mod shards;
+mod stopping;
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+pub use self::parameters::{AlgorithmInfo, ParameterInfo, Parameters};
+use crate::LearnError;
+use crate::problem::{Differentiate, Separate};
+
+/// The training methods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Collins' averaged perceptron.
+    AveragedPerceptron,
+    /// Passive-aggressive updates; with cost-augmented decoding, MIRA.
+    PassiveAggressive,
+    /// Adaptive regularization of weights.
+    Arow,
+    /// Structured support vector machine by stochastic subgradient.
+    Pegasos,
+    /// Stochastic gradient descent with L2 regularization.
+    Sgd,
+    /// Limited-memory BFGS; with an L1 term, OWL-QN.
+    Lbfgs,
+}
+
+impl Method {
+    /// All methods, in the order in which they are listed.
+    pub const ALL: [Self; 6] = [
+        Self::AveragedPerceptron,
+        Self::PassiveAggressive,
+        Self::Arow,
+        Self::Pegasos,
+        Self::Sgd,
+        Self::Lbfgs,
+    ];
+
+    /// Name, summary, citation and parameters.
+    pub fn info(self) -> &'static AlgorithmInfo {
+        match self {
+            Self::AveragedPerceptron => &averaged_perceptron::INFO,
+            Self::PassiveAggressive => &passive_aggressive::INFO,
+            Self::Arow => &arow::INFO,
+            Self::Pegasos => &pegasos::INFO,
+            Self::Sgd => &sgd::INFO,
+            Self::Lbfgs => &lbfgs::INFO,
+        }
+    }
+
+    /// The method of this name.
+    pub fn from_name(name: &str) -> Result<Self, LearnError> {
+        Self::ALL.into_iter().find(|method| method.info().name == name).ok_or_else(|| {
+            LearnError::UnknownAlgorithm {
+                name: name.to_string(),
+                known: Self::ALL.map(|method| method.info().name).join(", "),
+            }
+        })
+    }
+
+    /// Whether the method needs a differentiable loss rather than predictions.
+    pub fn needs_gradient(self) -> bool {
+        matches!(self, Self::Sgd | Self::Lbfgs)
+    }
+}
+
+/// How long to train, on what to stop, and who is told.
+pub struct Run<'a> {
+    /// The largest number of passes over the data (iterations, for L-BFGS).
+    pub epochs: usize,
+    /// Stop when the score on dev has not risen for so many epochs; `None`: train all epochs.
+    pub patience: Option<usize>,
+    /// Visit the examples in a new random order in each epoch.
+    pub shuffle: bool,
+    /// The seed of the random order.
+    pub seed: u64,
+    /// Examples that are decoded with the same weights, in parallel, before any of them changes the weights. Part of
+    /// the algorithm, not of the machine: 1 is the classic online form.
+    pub batch: usize,
+    /// Threads; they change the time and nothing else.
+    pub threads: usize,
+    /// Weights to start from instead of zeros.
+    pub initial: Option<Vec<f32>>,
+    /// Scores the weights that would be returned now; higher is better. The weights with the best score are kept.
+    pub dev: Option<&'a mut dyn FnMut(&[f32]) -> f64>,
+    /// Hears of each epoch.
+    pub progress: Option<&'a mut dyn FnMut(&EpochReport)>,
+    /// A file that is rewritten after each epoch and removed at the end. If it is there at the start, training goes on from it.
+    pub checkpoint: Option<PathBuf>,
+    /// Set from outside to stop at the next example; the checkpoint stays.
+    pub interrupt: Option<&'a AtomicBool>,
+}
+
+impl Default for Run<'_> {
+    fn default() -> Self {
+        Self {
+            epochs: 10,
+            patience: None,
+            shuffle: false,
+            seed: 1,
+            batch: 1,
+            threads: 1,
+            initial: None,
+            dev: None,
+            progress: None,
+            checkpoint: None,
+            interrupt: None,
+        }
+    }
+}
+
+impl Run<'_> {
+    fn interrupted(&self) -> bool {
+        self.interrupt.is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed))
+    }
+
+    fn pool(&self) -> Result<rayon::ThreadPool, LearnError> {
+        let threads = self.threads.max(1);
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|error| LearnError::Threads { threads, problem: error.to_string() })
+    }
+
+    fn start(&mut self, parameters: usize) -> Result<Vec<f32>, LearnError> {
+        let Some(initial) = self.initial.take() else { return Ok(vec![0.0; parameters]) };
+        if initial.len() != parameters {
+            return Err(LearnError::OtherProblem {
+                what: "the initial model".into(),
+                found: initial.len(),
+                expected: parameters,
+            });
+        }
+        Ok(initial)
+    }
+}
+
+/// What happened in one epoch.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct EpochReport {
+    /// The epoch, from 1.
+    pub epoch: usize,
+    /// The objective, or the summed loss of the examples as they were visited.
+    pub loss: f64,
+    /// Examples with a wrong prediction; zero for methods that do not predict.
+    pub errors: usize,
+    /// The score on dev.
+    pub dev: Option<f64>,
+    /// Seconds since training began, dev included.
+    pub seconds: f64,
+}
+
+/// Why training ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// All epochs were done.
+    Epochs,
+    /// The score on dev did not rise any more.
+    Patience,
+    /// Nothing left to learn: no errors, or a vanishing gradient.
+    Converged,
+    /// The interrupt flag was set.
+    Interrupted,
+}
+
+/// The outcome of training.
+#[derive(Debug, Clone)]
+pub struct Trained {
+    /// The weights: the best on dev if there was one, otherwise the last.
+    pub weights: Vec<f32>,
+    /// The epoch the weights are from.
+    pub epoch: usize,
+    /// The best score on dev.
+    pub best: Option<f64>,
+    /// All epochs.
+    pub history: Vec<EpochReport>,
+    /// Why training ended.
+    pub stop: Stop,
+}
+
+/// Trains by an online method that compares gold and prediction.
+pub fn train<P: Separate>(
+    problem: &P,
+    method: Method,
+    parameters: &Parameters,
+    run: Run<'_>,
+) -> Result<Trained, LearnError> {
+    match method {
+        Method::AveragedPerceptron => online::train(problem, averaged_perceptron::Perceptron::new(parameters), parameters, run),
+        Method::PassiveAggressive => online::train(problem, passive_aggressive::PassiveAggressive::new(parameters), parameters, run),
+        Method::Arow => online::train(problem, arow::Arow::new(parameters, problem.parameters()), parameters, run),
+        Method::Pegasos => online::train(problem, pegasos::Pegasos::new(parameters, problem.examples()), parameters, run),
+        Method::Sgd | Method::Lbfgs => Err(LearnError::UnknownAlgorithm {
+            name: method.info().name.to_string(),
+            known: "for problems that can only be decoded, averaged-perceptron, passive-aggressive, arow, pegasos".into(),
+        }),
+    }
+}
+
+/// Trains by a method that follows the gradient of the loss.
+pub fn train_differentiable<P: Differentiate>(
+    problem: &P,
+    method: Method,
+    parameters: &Parameters,
+    run: Run<'_>,
+) -> Result<Trained, LearnError> {
+    match method {
+        Method::Sgd => sgd::train(problem, parameters, run),
+        Method::Lbfgs => lbfgs::train(problem, parameters, run),
+        _ => Err(LearnError::UnknownAlgorithm {
+            name: method.info().name.to_string(),
+            known: "for differentiable losses, sgd, lbfgs".into(),
+        }),
+    }
+}
