@@ -24,16 +24,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod columns;
 mod conllu;
 pub mod document;
+pub mod entity;
 pub mod error;
+pub mod evaluate;
 mod faults;
 pub mod input;
 mod reader;
 pub mod sentence;
 mod tree;
 
+pub use columns::Columns;
 pub use document::Document;
+pub use entity::{Entity, Scheme};
 pub use error::{Error, ErrorList, FormatError};
 pub use reader::{Batches, SentenceReader};
 pub use sentence::{Layer, Layout, RowId, Sentence};
