@@ -98,9 +98,9 @@ impl Table {
             dense: Stored::open(model, &format!("{prefix}.dense"))?,
         };
         if table.dimension == 0
-            || table.slots.len() % 2 != 0
+            || !table.slots.len().is_multiple_of(2)
             || table.sparse.len() != table.labels.len()
-            || table.dense.len() % table.dimension != 0
+            || !table.dense.len().is_multiple_of(table.dimension)
         {
             return Err(
                 model.damaged(format!("the sections of the weight table `{prefix}` do not fit each other"))

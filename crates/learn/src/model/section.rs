@@ -72,7 +72,7 @@ impl<T: Number> Section<T> {
         Some(Self {
             start: bytes.as_ptr().cast::<T>(),
             length: bytes.len() / size,
-            backing: Arc::clone(backing),
+            _backing: Arc::clone(backing),
         })
     }
 

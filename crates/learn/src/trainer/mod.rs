@@ -80,6 +80,9 @@ impl Method {
     }
 }
 
+/// Scores weights on data that is not trained on.
+pub type Scorer<'a> = &'a mut dyn FnMut(&[f32]) -> f64;
+
 /// How long to train, on what to stop, and who is told.
 pub struct Run<'a> {
     /// The largest number of passes over the data (iterations, for L-BFGS).
@@ -98,7 +101,7 @@ pub struct Run<'a> {
     /// Weights to start from instead of zeros.
     pub initial: Option<Vec<f32>>,
     /// Scores the weights that would be returned now; higher is better. The weights with the best score are kept.
-    pub dev: Option<&'a mut dyn FnMut(&[f32]) -> f64>,
+    pub dev: Option<Scorer<'a>>,
     /// Hears of each epoch.
     pub progress: Option<&'a mut dyn FnMut(&EpochReport)>,
     /// A file that is rewritten after each epoch and removed at the end. If it is there at the start, training goes on from it.
