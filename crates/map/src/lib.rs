@@ -2,6 +2,7 @@
 
 pub mod cut;
 mod factor;
+pub mod format;
 mod group;
 mod model;
 pub mod oracle;

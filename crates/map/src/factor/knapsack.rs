@@ -80,7 +80,7 @@ pub(super) fn maximize(scores: &[f64], costs: &[f64], limit: f64, best: &mut [f6
     let threshold = density_threshold(scores, costs, limit, scratch);
     let mut left = limit;
     for i in 0..scores.len() {
-        let on = scores[i] > 0.0 && scores[i] > threshold * costs[i];
+        let on = scores[i] > 0.0 && (costs[i] == 0.0 || scores[i] / costs[i] > threshold);
         best[i] = on as u8 as f64;
         if on {
             left -= costs[i];

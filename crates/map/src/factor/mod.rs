@@ -186,3 +186,6 @@ impl Group for ClosedGroup {
         self
     }
 }
+
+#[cfg(test)]
+mod tests;

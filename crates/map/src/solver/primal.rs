@@ -25,12 +25,18 @@ pub(crate) struct Primal {
     slots: Vec<i8>,
     order: Vec<u32>,
     queue: Vec<u32>,
+    /// Slots in the order in which they were decided, to take decisions back.
+    trail: Vec<u32>,
     on: Vec<bool>,
     tally: Vec<Tally>,
     /// For each group, the number of the first of its factors.
     first_factor: Vec<usize>,
     /// Structured oracle factors as (group, factor), most links first.
     structured: Vec<(u32, u32)>,
+    /// For each slot, whether it is the output of a logic factor: those follow from the rest and are decided last.
+    is_output: Vec<bool>,
+    /// The typical size of a score.
+    scale: f64,
     /// A score larger than any the factors hold.
     large: f64,
 }
@@ -65,12 +71,20 @@ impl View<'_> {
 }
 
 impl Primal {
-    pub(crate) fn new(graph: &Graph, layout: &Layout, large: f64) -> Self {
+    pub(crate) fn new(graph: &Graph, layout: &Layout, scale: f64, large: f64) -> Self {
         let mut first_factor = vec![0];
         let mut structured = Vec::new();
+        let mut is_output = vec![false; graph.slots()];
         for group in 0..layout.groups() {
             let g = layout.group(graph, group);
             first_factor.push(first_factor[group] + g.factors());
+            if let Some(closed) = g.as_any().downcast_ref::<ClosedGroup>() {
+                for factor in 0..closed_len(closed) {
+                    if let (Closed::OrWithOutput, [.., output]) = closed.factor(factor) {
+                        is_output[output.slot()] = true;
+                    }
+                }
+            }
             let plain = g.as_any().is::<ClosedGroup>() || g.as_any().is::<OracleGroup<DenseTable>>();
             if !plain {
                 structured.extend((0..g.factors()).map(|f| (group as u32, f as u32)));
@@ -87,10 +101,13 @@ impl Primal {
             slots: Vec::new(),
             order: Vec::new(),
             queue: Vec::new(),
+            trail: Vec::new(),
             on: Vec::new(),
             tally: Vec::new(),
             first_factor,
             structured,
+            is_output,
+            scale,
             large,
         }
     }
@@ -185,6 +202,7 @@ impl Primal {
         self.slots.clear();
         self.slots.resize(graph.slots(), UNKNOWN);
         self.queue.clear();
+        self.trail.clear();
         self.start_tallies(view);
         for slot in 0..graph.slots() {
             if graph.scores[slot] == f64::NEG_INFINITY {
@@ -201,7 +219,10 @@ impl Primal {
         }
         for index in 0..self.structured.len() {
             let (group, factor) = self.structured[index];
-            self.follow_oracle(view, group as usize, factor as usize, beliefs)?;
+            let mark = self.trail.len();
+            if self.follow_oracle(view, group as usize, factor as usize, beliefs).is_err() {
+                self.take_back(view, mark);
+            }
         }
         let certainty = |variable: usize| {
             let first = graph.first_slot[variable] as usize;
@@ -214,7 +235,11 @@ impl Primal {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         order.extend(0..graph.variables() as u32);
-        order.sort_by(|&a, &b| certainty(b as usize).total_cmp(&certainty(a as usize)).then(a.cmp(&b)));
+        let is_output = |variable: usize| self.is_output[graph.first_slot[variable] as usize];
+        order.sort_by(|&a, &b| {
+            let (a, b) = (a as usize, b as usize);
+            is_output(a).cmp(&is_output(b)).then(certainty(b).total_cmp(&certainty(a))).then(a.cmp(&b))
+        });
         let outcome = order.iter().try_for_each(|&variable| self.decide_variable(view, variable as usize, beliefs));
         self.order = order;
         outcome
@@ -226,7 +251,7 @@ impl Primal {
         if graph.is_binary(variable) {
             if self.slots[slots.start] == UNKNOWN {
                 let on = beliefs[slots.start] > 0.5 && self.fits(view, slots.start);
-                self.decide(view, slots.start, on)?;
+                self.decide_either_way(view, slots.start, on)?;
             }
             return Ok(());
         }
@@ -235,11 +260,32 @@ impl Primal {
             let best = open.max_by(|&a, &b| beliefs[a].total_cmp(&beliefs[b]).then(b.cmp(&a)));
             let best = best.ok_or(Conflict)?;
             let on = self.fits(view, best);
-            self.decide(view, best, on)?;
+            self.decide_either_way(view, best, on)?;
         }
         slots.into_iter().try_for_each(|slot| {
             if self.slots[slot] == UNKNOWN { self.decide(view, slot, false) } else { Ok(()) }
         })
+    }
+
+    /// Decides a slot, the other way if this way leads to a contradiction at once.
+    fn decide_either_way(&mut self, view: &View<'_>, slot: usize, on: bool) -> Result<(), Conflict> {
+        let mark = self.trail.len();
+        self.decide(view, slot, on).or_else(|_| {
+            self.take_back(view, mark);
+            self.decide(view, slot, !on)
+        })
+    }
+
+    /// Takes back all decisions after `mark`.
+    fn take_back(&mut self, view: &View<'_>, mark: usize) {
+        self.queue.clear();
+        for index in (mark..self.trail.len()).rev() {
+            let slot = self.trail[index] as usize;
+            let on = self.slots[slot] == 1;
+            self.slots[slot] = UNKNOWN;
+            self.count(view, slot, on, -1.0);
+        }
+        self.trail.truncate(mark);
     }
 
     fn start_tallies(&mut self, view: &View<'_>) {
@@ -313,22 +359,29 @@ impl Primal {
         }
         self.slots[slot] = on as i8;
         self.queue.push(slot as u32);
+        self.trail.push(slot as u32);
+        self.count(view, slot, on, 1.0);
+        Ok(())
+    }
+
+    /// Books a decision in the tallies of its factors (`direction` 1), or takes it off (−1).
+    fn count(&mut self, view: &View<'_>, slot: usize, on: bool, direction: f64) {
         for (group, factor, position) in self.links_of(view, slot) {
             let Some(closed) = view.closed(group) else { continue };
             let (kind, links) = closed.factor(factor);
             let holds = on != links[position].is_negated();
             let tally = &mut self.tally[self.first_factor[group] + factor];
-            tally.unknown -= 1;
-            tally.on += holds as u32;
+            let step = direction as i32;
+            tally.unknown = tally.unknown.wrapping_add_signed(-step);
             if holds {
+                tally.on = tally.on.wrapping_add_signed(step);
                 tally.room -= match kind {
-                    Closed::Budget(_) => 1.0,
-                    Closed::Knapsack { costs, .. } => costs[position],
+                    Closed::Budget(_) => direction,
+                    Closed::Knapsack { costs, .. } => direction * costs[position],
                     _ => 0.0,
                 };
             }
         }
-        Ok(())
     }
 
     /// What a logic factor implies for its open links. Budgets only refuse (see [`fits`](Self::fits)).
@@ -405,7 +458,7 @@ impl Primal {
             .map(|link| {
                 let sign = if link.is_negated() { -1.0 } else { 1.0 };
                 match self.slots[link.slot()] {
-                    UNKNOWN => sign * (beliefs[link.slot()] - 0.5),
+                    UNKNOWN => sign * (beliefs[link.slot()] - 0.5) * 10.0 * self.scale,
                     decided => sign * if decided == 1 { self.large } else { -self.large },
                 }
             })

@@ -1,0 +1,96 @@
+//! Problems from files: UAI, log-UAI, AD3's `.fg`, and our own JSON.
+
+pub mod fg;
+pub mod uai;
+
+use crate::model::{Graph, ModelError, Variable};
+
+/// A factor graph read from a file, with the names its variables had there.
+pub struct Problem {
+    /// The graph.
+    pub graph: Graph,
+    /// Its variables in the order of the file.
+    pub variables: Vec<NamedVariable>,
+}
+
+/// A variable as a file knows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedVariable {
+    /// The name in the file, or its number.
+    pub name: String,
+    /// The names of its states where the file has any.
+    pub states: Vec<String>,
+    /// The variable of the graph.
+    pub variable: Variable,
+}
+
+/// Why a problem could not be read.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{}{message}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
+pub struct FormatError {
+    /// The line, counted from one, where the format has lines.
+    pub line: Option<usize>,
+    /// What was expected, what came, and what to do.
+    pub message: String,
+}
+
+impl FormatError {
+    fn at(line: usize, message: impl Into<String>) -> Self {
+        FormatError { line: Some(line), message: message.into() }
+    }
+}
+
+/// Words of a text separated by white space, with their line numbers.
+struct Words<'a> {
+    rest: std::iter::Peekable<std::str::SplitInclusive<'a, char>>,
+    current: std::str::SplitAsciiWhitespace<'a>,
+    line: usize,
+}
+
+impl<'a> Words<'a> {
+    fn new(text: &'a str) -> Self {
+        Words { rest: text.split_inclusive('\n').peekable(), current: "".split_ascii_whitespace(), line: 0 }
+    }
+
+    fn next(&mut self) -> Option<&'a str> {
+        loop {
+            if let Some(word) = self.current.next() {
+                return Some(word);
+            }
+            self.current = self.rest.next()?.split_ascii_whitespace();
+            self.line += 1;
+        }
+    }
+
+    fn expect(&mut self, what: &str) -> Result<&'a str, FormatError> {
+        self.next().ok_or_else(|| {
+            FormatError::at(self.line, format!("the file ends where {what} should stand; it may have been cut short"))
+        })
+    }
+
+    fn number<T: std::str::FromStr>(&mut self, what: &str) -> Result<T, FormatError> {
+        let word = self.expect(what)?;
+        word.parse().map_err(|_| FormatError::at(self.line, format!("expected {what}, found `{}`", shorten(word))))
+    }
+
+    fn finished(&mut self) -> Result<(), FormatError> {
+        match self.next() {
+            None => Ok(()),
+            Some(word) => {
+                let message = format!("expected the end of the file, found `{}`", shorten(word));
+                Err(FormatError::at(self.line, message))
+            }
+        }
+    }
+
+    fn model(&self, error: ModelError) -> FormatError {
+        FormatError::at(self.line, error.to_string())
+    }
+}
+
+fn shorten(word: &str) -> String {
+    match word.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &word[..end]),
+        None => word.to_string(),
+    }
+}

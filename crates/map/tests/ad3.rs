@@ -1,0 +1,133 @@
+//! AD3 against the truth on random small graphs.
+
+mod random;
+
+use consonant_map::{Ad3, Ad3Options, Solution, Status};
+use random::{Recipe, Sample};
+
+fn check(sample: &Sample, solution: &Solution, context: &str) {
+    let optimum = sample.optimum();
+    let tolerance = 1e-6 * (1.0 + optimum.abs().min(1e6));
+    assert!(solution.bound >= optimum - tolerance, "{context}: bound {} below optimum {optimum}", solution.bound);
+    assert!(solution.value <= optimum + tolerance, "{context}: value {} above optimum {optimum}", solution.value);
+    match solution.status {
+        Status::Optimal => {
+            assert!((solution.value - optimum).abs() <= 2.0 * tolerance, "{context}: {} is not {optimum}", solution.value)
+        }
+        Status::Infeasible => assert_eq!(optimum, f64::NEG_INFINITY, "{context}: feasible after all"),
+        Status::Feasible | Status::Stopped => {}
+    }
+    if solution.value > f64::NEG_INFINITY {
+        let value = sample.value(&solution.assignment);
+        assert!((value - solution.value).abs() <= tolerance, "{context}: says {}, is {value}", solution.value);
+    }
+}
+
+#[test]
+fn certificates_hold_on_random_graphs() {
+    let (mut optimal, mut total) = (0, 0);
+    for seed in 0..1500 {
+        let recipe = Recipe {
+            variables: 2 + seed as usize % 6,
+            factors: 1 + seed as usize % 7,
+            forbidden: if seed % 3 == 0 { 0.1 } else { 0.0 },
+            scale: [1.0, 1e-3, 1e4][seed as usize % 3],
+            ..Recipe::default()
+        };
+        let sample = Sample::new(seed, &recipe);
+        let solution = Ad3::new(Ad3Options { max_iterations: 300, ..Default::default() }).solve(&sample.graph);
+        check(&sample, &solution, &format!("seed {seed}"));
+        total += 1;
+        optimal += matches!(solution.status, Status::Optimal | Status::Infeasible) as usize;
+    }
+    assert!(optimal * 2 > total, "{optimal} of {total} proven");
+}
+
+#[test]
+fn stopping_early_still_tells_the_truth() {
+    for seed in 0..300 {
+        let sample = Sample::new(seed, &Recipe { variables: 6, factors: 8, ..Recipe::default() });
+        let options = Ad3Options { max_iterations: 1 + seed as usize % 9, report_every: 3, ..Default::default() };
+        check(&sample, &Ad3::new(options).solve(&sample.graph), &format!("seed {seed}"));
+    }
+}
+
+#[test]
+fn the_scale_of_the_scores_changes_nothing() {
+    for seed in 0..100 {
+        let recipe = Recipe { variables: 7, factors: 8, ..Recipe::default() };
+        let one = Sample::new(seed, &recipe);
+        let thousand = Sample::new(seed, &Recipe { scale: 1024.0, ..recipe });
+        let options = Ad3Options { max_iterations: 200, gap: 0.0, ..Default::default() };
+        let a = Ad3::new(options.clone()).solve(&one.graph);
+        let b = Ad3::new(options).solve(&thousand.graph);
+        assert_eq!(a.iterations, b.iterations, "seed {seed}");
+        let tolerance = 1e-6 * (1.0 + b.value.abs());
+        assert!(a.value == b.value || (a.value * 1024.0 - b.value).abs() <= tolerance, "seed {seed}: {a:?} {b:?}");
+        assert!((a.bound * 1024.0 - b.bound).abs() <= 1e-6 * (1.0 + b.bound.abs()), "seed {seed}");
+    }
+}
+
+#[test]
+fn warm_restart_after_a_change_of_scores_agrees_with_a_fresh_solve() {
+    for seed in 0..200 {
+        let mut sample = Sample::new(seed, &Recipe { variables: 6, factors: 5, ..Recipe::default() });
+        let mut warm = Ad3::new(Ad3Options { max_iterations: 3000, ..Default::default() });
+        warm.solve(&sample.graph);
+        let mut random = random::Random::new(seed + 77);
+        let scores: Vec<f64> = sample.graph.scores().iter().map(|s| s + 0.3 * random.uniform()).collect();
+        sample.graph.set_scores(&scores).unwrap();
+        let again = warm.solve(&sample.graph);
+        let fresh = Ad3::new(Ad3Options { max_iterations: 3000, ..Default::default() }).solve(&sample.graph);
+        if fresh.status == Status::Infeasible {
+            continue;
+        }
+        let tolerance = 1e-3 * (1.0 + fresh.bound.abs());
+        assert!((again.bound - fresh.bound).abs() < tolerance, "seed {seed}: {} {}", again.bound, fresh.bound);
+    }
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let mut graph = consonant_map::Graph::new();
+    let mut random = random::Random::new(5);
+    let scores: Vec<f64> = (0..6000).map(|_| random.uniform()).collect();
+    let variables = graph.binaries(&scores).unwrap();
+    for i in 0..6000 {
+        let literals: Vec<_> = (0..3).map(|k| variables[(i * 31 + k * 977 + i * k) % 6000]).collect();
+        if literals[0] != literals[1] && literals[1] != literals[2] && literals[0] != literals[2] {
+            graph.at_most_one(&literals).unwrap();
+        }
+    }
+    let options = Ad3Options { max_iterations: 60, ..Default::default() };
+    let one = Ad3::new(options.clone()).solve(&graph);
+    let two = Ad3::new(Ad3Options { parallel: true, ..options }).solve(&graph);
+    assert_eq!(one.marginals, two.marginals);
+    assert_eq!(one.bound.to_bits(), two.bound.to_bits());
+    assert_eq!(one.assignment, two.assignment);
+}
+
+#[test]
+fn contradictions_are_infeasible() {
+    let mut graph = consonant_map::Graph::new();
+    let x = graph.binaries(&[1.0, 2.0, 3.0]).unwrap();
+    graph.exactly_one(&x).unwrap();
+    graph.at_least_one([x[0]]).unwrap();
+    graph.at_least_one([x[1]]).unwrap();
+    let solution = Ad3::default().solve(&graph);
+    assert_eq!(solution.status, Status::Infeasible);
+}
+
+#[test]
+fn empty_graphs_and_lone_variables_work() {
+    let solution = Ad3::default().solve(&consonant_map::Graph::new());
+    assert_eq!((solution.status, solution.value), (Status::Optimal, 0.0));
+    let mut graph = consonant_map::Graph::new();
+    let x = graph.binary(-1.0).unwrap();
+    let y = graph.choice(&[0.5, 2.5]).unwrap();
+    let single = graph.choice(&[7.0]).unwrap();
+    let solution = Ad3::default().solve(&graph);
+    assert_eq!(solution.status, Status::Optimal);
+    assert!(!solution.is_true(x) && solution.is_true(y.is(1)) && solution.is_true(single.is(0)));
+    assert!((solution.value - 9.5).abs() < 1e-9);
+}

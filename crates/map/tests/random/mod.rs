@@ -1,0 +1,246 @@
+//! Random small graphs, and the truth about them by enumeration.
+#![allow(dead_code)]
+
+use consonant_map::oracle::sequence::Sequence;
+use consonant_map::{Graph, Literal, Variable};
+
+/// A small generator of numbers that are the same everywhere (xorshift).
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        for _ in 0..8 {
+            random.next();
+        }
+        random
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() >> 11) as usize % n
+    }
+
+    pub fn uniform(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
+    }
+
+    pub fn chance(&mut self, p: f64) -> bool {
+        (self.uniform() + 1.0) / 2.0 < p
+    }
+}
+
+/// What a factor demands, kept beside the graph so that the truth does not rest on the code under test.
+pub enum Rule {
+    Count { literals: Vec<Literal>, least: usize, most: usize },
+    Or { inputs: Vec<Literal>, output: Literal },
+    And { inputs: Vec<Literal>, output: Literal },
+    Pair { a: Literal, b: Literal, score: f64 },
+    Cost { literals: Vec<Literal>, costs: Vec<f64>, limit: f64 },
+    Table { variables: Vec<usize>, sizes: Vec<usize>, scores: Vec<f64> },
+    Chain { variables: Vec<usize>, sizes: Vec<usize>, pairs: Vec<f64> },
+}
+
+pub struct Sample {
+    pub graph: Graph,
+    pub variables: Vec<Variable>,
+    pub rules: Vec<Rule>,
+    /// Scores as the slots were made with: tables over two binary variables are folded into the graph's own.
+    scores: Vec<f64>,
+}
+
+pub struct Recipe {
+    pub variables: usize,
+    pub factors: usize,
+    pub logic: bool,
+    pub tables: bool,
+    pub oracles: bool,
+    /// The chance that a score is minus infinity.
+    pub forbidden: f64,
+    pub scale: f64,
+}
+
+impl Default for Recipe {
+    fn default() -> Self {
+        Recipe { variables: 6, factors: 6, logic: true, tables: true, oracles: true, forbidden: 0.0, scale: 1.0 }
+    }
+}
+
+impl Sample {
+    pub fn new(seed: u64, recipe: &Recipe) -> Sample {
+        let mut random = Random::new(seed);
+        let mut graph = Graph::new();
+        let mut variables: Vec<Variable> = Vec::new();
+        let score = |random: &mut Random| {
+            let score = random.uniform() * recipe.scale;
+            if random.chance(recipe.forbidden) { f64::NEG_INFINITY } else { score }
+        };
+        for _ in 0..recipe.variables {
+            if random.chance(0.5) {
+                variables.push(graph.binary(score(&mut random)).unwrap().into());
+            } else {
+                let states = 1 + random.below(3);
+                let scores: Vec<f64> = (0..states).map(|_| score(&mut random)).collect();
+                variables.push(graph.choice(&scores).unwrap().into());
+            }
+        }
+        let scores = graph.scores().to_vec();
+        let mut rules = Vec::new();
+        for _ in 0..recipe.factors {
+            let mut kinds = Vec::new();
+            if recipe.logic {
+                kinds.extend(0..8);
+            }
+            if recipe.tables {
+                kinds.extend([8, 9]);
+            }
+            if recipe.oracles {
+                kinds.extend([10, 10]);
+            }
+            let kind = kinds[random.below(kinds.len())];
+            let mut chosen: Vec<Variable> = Vec::new();
+            let wanted = 2 + random.below(3);
+            while chosen.len() < wanted.min(recipe.variables) {
+                let variable = variables[random.below(variables.len())];
+                if !chosen.contains(&variable) {
+                    chosen.push(variable);
+                }
+            }
+            let literals: Vec<Literal> = chosen
+                .iter()
+                .map(|v| {
+                    let literal = v.is(random.below(v.states()));
+                    if random.chance(0.3) { !literal } else { literal }
+                })
+                .collect();
+            let n = literals.len();
+            let indices: Vec<usize> = chosen.iter().map(Variable::variable).collect();
+            let sizes: Vec<usize> = chosen.iter().map(Variable::states).collect();
+            rules.push(match kind {
+                0 => {
+                    graph.exactly_one(&literals).unwrap();
+                    Rule::Count { literals, least: 1, most: 1 }
+                }
+                1 => {
+                    graph.at_most_one(&literals).unwrap();
+                    Rule::Count { literals, least: 0, most: 1 }
+                }
+                2 => {
+                    graph.at_least_one(&literals).unwrap();
+                    Rule::Count { literals, least: 1, most: n }
+                }
+                3 => {
+                    let limit = random.below(n + 1);
+                    graph.budget(&literals, limit).unwrap();
+                    Rule::Count { literals, least: 0, most: limit }
+                }
+                4 => {
+                    let (&output, inputs) = literals.split_last().unwrap();
+                    graph.or_with_output(inputs, output).unwrap();
+                    Rule::Or { inputs: inputs.to_vec(), output }
+                }
+                5 => {
+                    let (&output, inputs) = literals.split_last().unwrap();
+                    graph.and_with_output(inputs, output).unwrap();
+                    Rule::And { inputs: inputs.to_vec(), output }
+                }
+                6 => {
+                    let score = random.uniform() * 2.0 * recipe.scale;
+                    graph.pair(literals[0], literals[1], score).unwrap();
+                    Rule::Pair { a: literals[0], b: literals[1], score }
+                }
+                7 => {
+                    let costs: Vec<f64> = (0..n).map(|_| random.below(4) as f64).collect();
+                    let limit = random.below(6) as f64;
+                    graph.knapsack(&literals, &costs, limit).unwrap();
+                    Rule::Cost { literals, costs, limit }
+                }
+                8 | 9 => {
+                    let size = sizes.iter().product();
+                    let scores: Vec<f64> = (0..size).map(|_| score(&mut random)).collect();
+                    graph.table(&chosen, &scores).unwrap();
+                    Rule::Table { variables: indices, sizes, scores }
+                }
+                _ => {
+                    let size = sizes.windows(2).map(|w| w[0] * w[1]).sum();
+                    let pairs: Vec<f64> = (0..size).map(|_| score(&mut random)).collect();
+                    graph.oracle_over(Sequence::first_order(&sizes, pairs.clone()).unwrap(), &chosen).unwrap();
+                    Rule::Chain { variables: indices, sizes, pairs }
+                }
+            });
+        }
+        Sample { graph, variables, rules, scores }
+    }
+
+    fn holds(&self, literal: Literal, states: &[u32]) -> bool {
+        let on = self.variables.iter().any(|v| {
+            let state = states[v.variable()] as usize;
+            match v {
+                Variable::Binary(b) => Literal::from(*b).slot() == literal.slot() && state == 1,
+                Variable::Choice(c) => c.is(state).slot() == literal.slot(),
+            }
+        });
+        on != literal.is_negated()
+    }
+
+    /// The value of an assignment, from the rules and not from the graph's factors.
+    pub fn value(&self, states: &[u32]) -> f64 {
+        let mut value = 0.0;
+        for v in &self.variables {
+            let state = states[v.variable()] as usize;
+            match v {
+                Variable::Binary(b) if state == 1 => value += self.scores[Literal::from(*b).slot()],
+                Variable::Binary(_) => {}
+                Variable::Choice(c) => value += self.scores[c.is(state).slot()],
+            }
+        }
+        for rule in &self.rules {
+            let count = |literals: &[Literal]| literals.iter().filter(|&&l| self.holds(l, states)).count();
+            let check = |allowed: bool| if allowed { 0.0 } else { f64::NEG_INFINITY };
+            value += match rule {
+                Rule::Count { literals, least, most } => check((*least..=*most).contains(&count(literals))),
+                Rule::Or { inputs, output } => check((count(inputs) > 0) == self.holds(*output, states)),
+                Rule::And { inputs, output } => check((count(inputs) == inputs.len()) == self.holds(*output, states)),
+                Rule::Pair { a, b, score } => {
+                    if self.holds(*a, states) && self.holds(*b, states) { *score } else { 0.0 }
+                }
+                Rule::Cost { literals, costs, limit } => {
+                    let held = literals.iter().zip(costs).filter(|(l, _)| self.holds(**l, states));
+                    check(held.map(|(_, c)| c).sum::<f64>() <= *limit)
+                }
+                Rule::Table { variables, sizes, scores } => {
+                    scores[variables.iter().zip(sizes).fold(0, |index, (&v, &size)| index * size + states[v] as usize)]
+                }
+                Rule::Chain { variables, sizes, pairs } => {
+                    let (mut start, mut sum) = (0, 0.0);
+                    for i in 1..variables.len() {
+                        let (left, right) = (states[variables[i - 1]] as usize, states[variables[i]] as usize);
+                        sum += pairs[start + left * sizes[i] + right];
+                        start += sizes[i - 1] * sizes[i];
+                    }
+                    sum
+                }
+            };
+        }
+        value
+    }
+
+    /// The best value over all assignments.
+    pub fn optimum(&self) -> f64 {
+        let sizes: Vec<u32> = self.variables.iter().map(|v| v.states() as u32).collect();
+        let mut states = vec![0; sizes.len()];
+        let mut best = f64::NEG_INFINITY;
+        loop {
+            best = best.max(self.value(&states));
+            let Some(i) = (0..sizes.len()).find(|&i| states[i] + 1 < sizes[i]) else { return best };
+            states[i] += 1;
+            states[..i].fill(0);
+        }
+    }
+}
