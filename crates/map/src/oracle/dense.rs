@@ -2,7 +2,7 @@
 
 use super::Oracle;
 use super::error::{OracleError, check_range, check_scores, check_size, link_offsets};
-use super::lanes::{first_best, larger, raise};
+use super::lanes::{first_best, larger, max_plus, max_plus_columns};
 
 const FACTOR: &str = "dense table";
 
@@ -186,9 +186,7 @@ impl DenseTable {
             maxima.resize(start + narrower, f64::NEG_INFINITY);
             let (levels, best) = maxima.split_at_mut(start);
             let level = if variable == 0 { &*self.table } else { &levels[start - width..] };
-            for (row, &score) in level.chunks_exact(narrower).zip(&scores[first_link..]) {
-                raise(best, row, score);
-            }
+            max_plus(best, level, narrower, &scores[first_link..first_link + count as usize]);
             width = narrower;
             first_link += count as usize;
         }
@@ -226,10 +224,7 @@ fn pair_in_registers<const COLUMNS: usize>(
 ) -> (u32, f64) {
     let rows = &table.as_chunks::<COLUMNS>().0[..row_scores.len()];
     let column_scores: &[f64; COLUMNS] = column_scores.try_into().expect("one score for each column");
-    let mut best = [f64::NEG_INFINITY; COLUMNS];
-    for (row, &score) in rows.iter().zip(row_scores) {
-        raise(&mut best, row, score);
-    }
+    let best = max_plus_columns::<COLUMNS>(table, COLUMNS, row_scores);
     let column = first_best(COLUMNS, |column| best[column] + column_scores[column]);
     let row = first_best(rows.len(), |row| rows[row][column] + row_scores[row]);
     ((row * COLUMNS + column) as u32, best[column] + column_scores[column])

@@ -2,7 +2,7 @@
 
 use super::Oracle;
 use super::error::{OracleError, check_range, check_scores, check_size, link_offsets};
-use super::lanes::{first_best, first_maximum, larger, maximum_of_sums, raise};
+use super::lanes::{first_best, first_maximum, larger, max_plus, maximum_of_sums};
 
 const FACTOR: &str = "sequence";
 
@@ -121,7 +121,7 @@ impl Sequence {
             self.forward_by_state(scores, &mut workspace.forward);
             self.marginals_by_state(scores, workspace, marginals);
         } else {
-            self.forward_by_pair(scores, &mut workspace.forward);
+            self.forward_by_pair(scores, workspace);
             self.marginals_by_pair(scores, workspace, marginals);
         }
     }
@@ -140,12 +140,8 @@ impl Sequence {
             let links = self.links_of(position);
             let (before, here) = forward.split_at_mut(links.start);
             let here = &mut here[..links.len()];
-            let table = self.pairs.at(position);
-            for (row, &value) in
-                table.chunks_exact(links.len()).zip(&before[self.links_of(position - 1).start..])
-            {
-                raise(here, row, value);
-            }
+            let before = &before[self.links_of(position - 1)];
+            max_plus(here, self.pairs.at(position), links.len(), before);
             here.iter_mut().zip(&scores[links]).for_each(|(value, score)| *value += score);
         }
     }
@@ -187,7 +183,8 @@ impl Sequence {
     }
 
     /// `forward[i, s, t]` for `i >= 1`: the best value of positions `0..=i` with states `s, t` at `i - 1, i`.
-    fn forward_by_pair(&self, scores: &[f64], forward: &mut Vec<f64>) {
+    fn forward_by_pair(&self, scores: &[f64], workspace: &mut Workspace) {
+        let Workspace { forward, row: column, .. } = workspace;
         forward.clear();
         forward.resize(self.pair_cell(self.length()), f64::NEG_INFINITY);
         for position in 1..self.length() {
@@ -199,13 +196,12 @@ impl Sequence {
                     cells.fill(score);
                 }
             } else {
-                let cells = &before[self.pair_cell(position - 1)..];
-                let mut rows = self.triples.at(position).chunks_exact(width);
-                for cells in cells.chunks_exact(self.states(position - 1)) {
-                    for ((&value, here), row) in cells.iter().zip(here.chunks_exact_mut(width)).zip(&mut rows)
-                    {
-                        raise(here, row, value);
-                    }
+                let (cells, middle) = (&before[self.pair_cell(position - 1)..], self.states(position - 1));
+                let table = self.triples.at(position);
+                for (previous, here) in here.chunks_exact_mut(width).enumerate() {
+                    column.clear();
+                    column.extend(cells.iter().skip(previous).step_by(middle));
+                    max_plus(here, &table[previous * width..], middle * width, column);
                 }
             }
             let (table, scores) = (self.pairs.at(position), &scores[self.links_of(position)]);
@@ -381,13 +377,12 @@ impl Oracle for Sequence {
     fn maximize(&self, scores: &[f64], workspace: &mut Workspace, best: &mut Vec<u32>) -> f64 {
         best.clear();
         best.resize(self.length(), 0);
-        let forward = &mut workspace.forward;
         if self.triples.is_empty() {
-            self.forward_by_state(scores, forward);
-            self.best_by_state(forward, best);
+            self.forward_by_state(scores, &mut workspace.forward);
+            self.best_by_state(&workspace.forward, best);
         } else {
-            self.forward_by_pair(scores, forward);
-            self.best_by_pair(forward, best);
+            self.forward_by_pair(scores, workspace);
+            self.best_by_pair(&workspace.forward, best);
         }
         self.score(scores, best)
     }

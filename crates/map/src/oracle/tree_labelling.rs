@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Oracle;
 use super::error::{OracleError, check_range, check_scores, check_size, link_offsets};
-use super::lanes::{first_best, first_maximum, maximum_of_sums, raise};
+use super::lanes::{first_best, first_maximum, max_plus, maximum_of_sums};
 
 const FACTOR: &str = "tree labelling";
 /// No node, where a node could stand.
@@ -178,10 +178,7 @@ impl TreeLabelling {
             if node.parent == NONE {
                 message[0] = first_maximum(&inside[links]).1;
             } else {
-                let rows = self.table_of(place).chunks_exact(message.len());
-                for (row, &value) in rows.zip(&inside[links]) {
-                    raise(message, row, value);
-                }
+                max_plus(message, self.table_of(place), message.len(), &inside[links]);
                 add(&mut inside[self.links_of(node.parent as usize)], message);
             }
         }

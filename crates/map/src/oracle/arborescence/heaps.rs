@@ -1,30 +1,13 @@
-//! Cycle contraction on lists of arcs, in O(m log n).
+//! Cycle contraction with a heap of arcs for each contracted node, in O(m log n).
 //!
-//! As in the dense method a path grows backwards and cycles on it become nodes. The arcs that enter a contracted node
+//! As in the method of columns, a path grows backwards and cycles on it become nodes. The arcs that enter a contracted node
 //! lie in a leftist heap whose keys are reduced all at once, by an amount at the root of the heap that its
 //! descendants take over when they are reached; heaps of the parts of a cycle are melded. A node that never joins a
 //! cycle needs no heap: its list is scanned once. Root arcs stay out of the heaps, for there is at most one for each node
 //! and only the best of those that enter a contracted node can matter.
 
-use super::NONE;
-
-/// The arcs by modifier.
-#[derive(Debug, Clone)]
-pub(super) struct Lists {
-    /// Where the arcs of each node that do not leave the root begin; their number at the end.
-    starts: Box<[u32]>,
-    /// By modifier, then by head.
-    arcs: Box<[Arc]>,
-    /// For each node the link from the root, or none.
-    root_links: Box<[u32]>,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Arc {
-    head: u32,
-    modifier: u32,
-    link: u32,
-}
+use super::super::lanes::first_maximum;
+use super::lists::{Lists, NONE};
 
 /// Contracted nodes are numbered after the original ones, in the order in which they are made.
 #[derive(Debug, Default)]
@@ -38,10 +21,10 @@ pub(super) struct Workspace {
 #[derive(Debug, Clone, Copy)]
 struct Node {
     /// The best arc that enters. Scores of arcs into contracted nodes are reduced by those of the arcs they replace.
-    best: Arc,
+    best: u32,
     score: f64,
-    /// The best arc from the root.
-    from_root: Arc,
+    /// The best arc from the root, and its score.
+    from_root: u32,
     from_root_score: f64,
     /// The top of the heap of arcs that enter a contracted node.
     arcs: u32,
@@ -63,84 +46,47 @@ enum Place {
     Opened,
 }
 
-const NO_ARC: (Arc, f64) = (Arc { head: NONE, modifier: NONE, link: NONE }, f64::NEG_INFINITY);
+/// What stands for the best arc where there is none.
+const NO_ARC: (u32, f64) = (NONE, f64::NEG_INFINITY);
 
-impl Lists {
-    /// Fails with a link whose arc another link has too.
-    pub(super) fn new(nodes: usize, arcs: &[(u32, u32)]) -> Result<Self, u32> {
-        let mut root_links = vec![NONE; nodes];
-        let mut starts = vec![0u32; nodes + 1];
-        for (link, &(head, modifier)) in arcs.iter().enumerate() {
-            if head > 0 {
-                starts[modifier as usize + 1] += 1;
-            } else if std::mem::replace(&mut root_links[modifier as usize], link as u32) != NONE {
-                return Err(link as u32);
-            }
-        }
-        for node in 0..nodes {
-            starts[node + 1] += starts[node];
-        }
-        let mut free = starts.clone();
-        let mut lists = vec![Arc::default(); starts[nodes] as usize];
-        for (link, &(head, modifier)) in arcs.iter().enumerate().filter(|(_, arc)| arc.0 > 0) {
-            lists[free[modifier as usize] as usize] = Arc { head, modifier, link: link as u32 };
-            free[modifier as usize] += 1;
-        }
-        for range in starts.windows(2) {
-            let list = &mut lists[range[0] as usize..range[1] as usize];
-            list.sort_unstable_by_key(|arc| (arc.head, arc.link));
-            if let Some(pair) = list.windows(2).find(|pair| pair[0].head == pair[1].head) {
-                return Err(pair[1].link);
-            }
-        }
-        Ok(Self { starts: starts.into(), arcs: lists.into(), root_links: root_links.into() })
+/// Writes the links of the best arborescence; false if there is none. With `root_last`, an arc leaves the root only where
+/// no other can, and only one may.
+pub(super) fn maximize(
+    lists: &Lists,
+    scores: &[f64],
+    root_last: bool,
+    workspace: &mut Workspace,
+    best: &mut Vec<u32>,
+) -> bool {
+    workspace.reset(lists, scores);
+    if !workspace.connect(lists, scores, root_last) {
+        return false;
     }
-
-    /// Writes the links of the best arborescence; false if there is none. With `root_last`, an arc leaves the root only
-    /// where no other can, and only one may.
-    pub(super) fn maximize(
-        &self,
-        scores: &[f64],
-        root_last: bool,
-        workspace: &mut Workspace,
-        best: &mut Vec<u32>,
-    ) -> bool {
-        workspace.reset(self, scores);
-        if !workspace.connect(self, scores, root_last) {
-            return false;
-        }
-        let originals = self.root_links.len();
-        workspace.expand(originals);
-        best.clear();
-        best.extend(workspace.nodes[1..originals].iter().map(|node| node.best.link));
-        true
-    }
-
-    /// The arcs into an original node, and the number of the first.
-    fn of(&self, node: u32) -> (&[Arc], u32) {
-        let (start, end) = (self.starts[node as usize], self.starts[node as usize + 1]);
-        (&self.arcs[start as usize..end as usize], start)
-    }
+    workspace.expand(lists);
+    best.clear();
+    best.extend(workspace.nodes[1..lists.nodes()].iter().map(|node| lists.links[node.best as usize]));
+    true
 }
 
 impl Workspace {
     fn reset(&mut self, lists: &Lists, scores: &[f64]) {
         self.path.clear();
-        self.heap.cells.resize(lists.arcs.len(), Cell::default());
+        self.heap.cells.resize(lists.heads.len(), Cell::default());
         self.nodes.clear();
-        self.nodes.extend(lists.root_links.iter().zip(0..).map(|(&link, modifier)| {
-            let (from_root, from_root_score) = match link {
-                NONE => NO_ARC,
-                _ => (Arc { head: 0, modifier, link }, scores[link as usize]),
+        self.nodes.extend((0..lists.nodes() as u32).map(|node| {
+            let first = lists.entering(node).start;
+            let (from_root, from_root_score) = match first < lists.entering_from_nodes(node).start {
+                true => (first as u32, scores[first]),
+                false => NO_ARC,
             };
-            Node::new(modifier, from_root, from_root_score)
+            Node::new(node, from_root, from_root_score)
         }));
         self.nodes[0].place = Place::Settled;
     }
 
     fn connect(&mut self, lists: &Lists, scores: &[f64], root_last: bool) -> bool {
         let mut root_arcs = 0;
-        for start in 1..lists.root_links.len() as u32 {
+        for start in 1..lists.nodes() as u32 {
             let mut node = self.outermost(start);
             if self.nodes[node as usize].place == Place::Settled {
                 continue;
@@ -163,7 +109,7 @@ impl Workspace {
                 }
                 self.nodes[node as usize].best = arc;
                 self.nodes[node as usize].score = score;
-                let next = self.outermost(arc.head);
+                let next = self.outermost(lists.heads[arc as usize]);
                 node = match self.nodes[next as usize].place {
                     Place::Untouched => next,
                     Place::OnPath(position) => self.contract(lists, scores, position as usize),
@@ -178,23 +124,23 @@ impl Workspace {
     }
 
     /// The best arc into a node that leaves neither the root nor the node itself.
-    fn best_inner_arc(&mut self, lists: &Lists, scores: &[f64], node: u32) -> (Arc, f64) {
-        if (node as usize) < lists.root_links.len() {
-            return lists.of(node).0.iter().fold(NO_ARC, |best, &arc| {
-                let score = scores[arc.link as usize];
-                if score > best.1 { (arc, score) } else { best }
-            });
+    fn best_inner_arc(&mut self, lists: &Lists, scores: &[f64], node: u32) -> (u32, f64) {
+        if (node as usize) < lists.nodes() {
+            let arcs = lists.entering_from_nodes(node);
+            return match first_maximum(&scores[arcs.clone()]) {
+                (_, f64::NEG_INFINITY) => NO_ARC,
+                (place, score) => ((arcs.start + place) as u32, score),
+            };
         }
         loop {
-            let top = self.nodes[node as usize].arcs;
-            if top == NONE {
+            let arc = self.nodes[node as usize].arcs;
+            if arc == NONE {
                 return NO_ARC;
             }
-            let arc = lists.arcs[top as usize];
-            if self.outermost(arc.head) != node {
-                return (arc, self.heap.cells[top as usize].score);
+            if self.outermost(lists.heads[arc as usize]) != node {
+                return (arc, self.heap.cells[arc as usize].score);
             }
-            self.nodes[node as usize].arcs = self.heap.without_top(top);
+            self.nodes[node as usize].arcs = self.heap.without_top(arc);
         }
     }
 
@@ -204,15 +150,14 @@ impl Workspace {
         let (mut arcs, (mut from_root, mut from_root_score)) = (NONE, NO_ARC);
         for part in self.path.drain(position..) {
             let Node { best, score, .. } = self.nodes[part as usize];
-            let own = if (part as usize) < lists.root_links.len() {
-                let (list, first) = lists.of(part);
-                list.iter().zip(first..).fold(NONE, |heap, (arc, cell)| {
-                    let reduced = scores[arc.link as usize] - score;
-                    if arc.link == best.link || reduced == f64::NEG_INFINITY {
+            let own = if (part as usize) < lists.nodes() {
+                lists.entering_from_nodes(part).fold(NONE, |heap, arc| {
+                    let reduced = scores[arc] - score;
+                    if arc as u32 == best || reduced == f64::NEG_INFINITY {
                         return heap;
                     }
-                    self.heap.cells[cell as usize] = Cell::new(reduced);
-                    self.heap.meld(heap, cell)
+                    self.heap.cells[arc] = Cell::new(reduced);
+                    self.heap.meld(heap, arc as u32)
                 })
             } else {
                 // The top is the arc of the cycle.
@@ -248,13 +193,13 @@ impl Workspace {
 
     /// Opens the contracted nodes, the last made first: the arc that enters one enters, at every depth, the part
     /// that holds its modifier, and the other parts keep the arcs of the cycle.
-    fn expand(&mut self, originals: usize) {
-        for whole in (originals..self.nodes.len()).rev() {
+    fn expand(&mut self, lists: &Lists) {
+        for whole in (lists.nodes()..self.nodes.len()).rev() {
             if self.nodes[whole].place == Place::Opened {
                 continue;
             }
             let arc = self.nodes[whole].best;
-            let mut part = arc.modifier as usize;
+            let mut part = lists.modifiers[arc as usize] as usize;
             while part != whole {
                 let node = &mut self.nodes[part];
                 node.best = arc;
@@ -266,7 +211,7 @@ impl Workspace {
 }
 
 impl Node {
-    fn new(number: u32, from_root: Arc, from_root_score: f64) -> Self {
+    fn new(number: u32, from_root: u32, from_root_score: f64) -> Self {
         let (best, score) = NO_ARC;
         let place = Place::Untouched;
         Self { best, score, from_root, from_root_score, arcs: NONE, whole: NONE, holder: number, place }
