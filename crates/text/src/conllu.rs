@@ -1,6 +1,6 @@
 //! CoNLL-U: ten columns, comments, multiword tokens, empty nodes.
 
-use memchr::{memchr, memchr2_iter};
+use memchr::memchr;
 
 use crate::error::Kind;
 use crate::faults::Faults;
@@ -74,12 +74,14 @@ impl Parser<'_> {
     fn rows(&mut self, start: usize) -> usize {
         let bytes = self.block.as_bytes();
         let (mut line, mut field) = (start, start);
-        let mut cells = 0;
-        for at in memchr2_iter(b'\t', b'\n', &bytes[start..]) {
-            let at = start + at;
+        let mut fields = [Span::default(); WIDTH];
+        let mut count = 0;
+        for at in Delimiters::new(bytes, start) {
             if bytes[at] == b'\t' {
-                self.sentence.cells.push(Span::new(field..at));
-                cells += 1;
+                if count < WIDTH {
+                    fields[count] = Span::new(field..at);
+                }
+                count += 1;
                 field = at + 1;
                 continue;
             }
@@ -87,43 +89,45 @@ impl Parser<'_> {
             if end == line {
                 return line;
             }
-            self.sentence.cells.push(Span::new(field..end));
-            self.row(line, at + 1, cells + 1);
-            (line, field, cells) = (at + 1, at + 1, 0);
+            if count < WIDTH {
+                fields[count] = Span::new(field..end);
+            }
+            self.row(line, at + 1, &fields, count + 1);
+            (line, field, count) = (at + 1, at + 1, 0);
         }
         if line < bytes.len() {
             let end = bytes.len() - usize::from(bytes.ends_with(b"\r"));
             if end == line {
                 return line;
             }
-            self.sentence.cells.push(Span::new(field..end));
-            self.row(line, bytes.len(), cells + 1);
+            if count < WIDTH {
+                fields[count] = Span::new(field..end);
+            }
+            self.row(line, bytes.len(), &fields, count + 1);
         }
         bytes.len()
     }
 
-    fn row(&mut self, start: usize, end: usize, cells: usize) {
-        let first = self.sentence.cells.len() - cells;
-        match self.checked_id(start, end, cells, first) {
-            Some(id) => {
-                let row = self.sentence.rows.len() as u32;
-                self.sentence.rows.push(Row { line: Span::new(start..end), id, edited: false });
-                if matches!(id, RowId::Word(_)) {
-                    self.sentence.words.push(row);
-                }
-            }
-            None => self.sentence.cells.truncate(first),
+    fn row(&mut self, start: usize, end: usize, fields: &[Span; WIDTH], count: usize) {
+        if count != WIDTH {
+            self.wrong_width(start, end, count);
+            return;
         }
+        let Some(id) = self.checked_id(fields) else {
+            return;
+        };
+        if matches!(id, RowId::Word(_)) {
+            self.sentence.words.push(self.sentence.rows.len() as u32);
+        }
+        self.sentence.cells.extend_from_slice(fields);
+        self.sentence.rows.push(Row { line: Span::new(start..end), id, edited: false });
     }
 
-    fn checked_id(&mut self, start: usize, end: usize, cells: usize, first: usize) -> Option<RowId> {
-        if cells != WIDTH {
-            self.wrong_width(start, end, cells);
-            return None;
-        }
+    /// Checks the fields of a row, and keeps the head of a word.
+    fn checked_id(&mut self, fields: &[Span; WIDTH]) -> Option<RowId> {
         let mut valid = true;
-        for column in 0..WIDTH {
-            let place = self.sentence.cells[first + column].range();
+        for (column, field) in fields.iter().enumerate() {
+            let place = field.range();
             if place.is_empty() {
                 valid = false;
                 self.faults.report(self.block, place.start, Kind::EmptyField, || {
@@ -135,9 +139,9 @@ impl Parser<'_> {
                 });
             }
         }
-        let id_place = self.sentence.cells[first + ID].range();
+        let id_place = fields[ID].range();
         let id = self.id(id_place.start, id_place.end)?;
-        let head_place = self.sentence.cells[first + HEAD].range();
+        let head_place = fields[HEAD].range();
         if matches!(id, RowId::Word(_)) {
             self.sentence.heads.push(NO_HEAD);
             let field = &self.block[head_place.clone()];
@@ -279,6 +283,59 @@ impl Parser<'_> {
             }
         }
     }
+}
+
+/// The places of tabs and line ends, eight bytes at a time.
+///
+/// Fields are short, a few bytes on average, so that a search from each delimiter to the next spends its time on
+/// starting; here the delimiters of eight bytes are found with a handful of operations and then taken bit by bit.
+struct Delimiters<'a> {
+    bytes: &'a [u8],
+    /// Where the bytes begin that `found` is about.
+    base: usize,
+    /// The top bit of each byte that is a delimiter and was not handed out.
+    found: u64,
+    /// Where the next eight bytes begin.
+    next: usize,
+}
+
+impl<'a> Delimiters<'a> {
+    fn new(bytes: &'a [u8], start: usize) -> Self {
+        Delimiters { bytes, base: start, found: 0, next: start }
+    }
+}
+
+impl Iterator for Delimiters<'_> {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        while self.found == 0 {
+            let rest = self.bytes.get(self.next..).filter(|rest| !rest.is_empty())?;
+            let word = match rest.first_chunk::<8>() {
+                Some(chunk) => u64::from_le_bytes(*chunk),
+                None => {
+                    let mut chunk = [0; 8];
+                    chunk[..rest.len()].copy_from_slice(rest);
+                    u64::from_le_bytes(chunk)
+                }
+            };
+            self.found = equal_bytes(word, b'\t') | equal_bytes(word, b'\n');
+            self.base = self.next;
+            self.next += 8;
+        }
+        let at = self.base + (self.found.trailing_zeros() / 8) as usize;
+        self.found &= self.found - 1;
+        Some(at)
+    }
+}
+
+/// Sets the top bit of each byte that equals another, and no other bit.
+fn equal_bytes(word: u64, byte: u8) -> u64 {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let difference = word ^ u64::from_ne_bytes([byte; 8]);
+    // A byte that is not zero carries into its top bit or has it set; no carry leaves a byte.
+    !(((difference & LOW) + LOW) | difference | LOW)
 }
 
 const NAMES: [&str; WIDTH] =

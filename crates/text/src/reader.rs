@@ -4,6 +4,8 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::columns::{self, Columns};
+use crate::conllu;
 use crate::error::{Error, ErrorList};
 use crate::faults::Faults;
 use crate::input::{BlankLines, Blocks, DEFAULT_MAX_LENGTH, Input, check_text};
@@ -37,6 +39,14 @@ pub struct SentenceReader<R> {
 
 enum Grammar {
     Conllu,
+    Columns(Box<ColumnsState>),
+}
+
+struct ColumnsState {
+    grammar: columns::Grammar,
+    /// Document marks and blank lines that belong to the sentence to come.
+    pending: String,
+    pending_line: u64,
 }
 
 impl SentenceReader<Input> {
@@ -46,12 +56,38 @@ impl SentenceReader<Input> {
         let name = Arc::clone(input.name());
         Ok(SentenceReader::conllu(input, name))
     }
+
+    /// Opens a columns file, compressed or not; `-` is standard input.
+    pub fn open_columns(path: impl AsRef<Path>, columns: Columns) -> Result<Self, Error> {
+        let input = Input::open(path)?;
+        let name = Arc::clone(input.name());
+        Ok(SentenceReader::columns(input, name, columns))
+    }
 }
 
 impl<R: Read> SentenceReader<R> {
     /// Reads CoNLL-U from any stream, under a name for messages.
     pub fn conllu(stream: R, name: impl Into<Arc<str>>) -> Self {
         SentenceReader::new(stream, name.into(), Grammar::Conllu)
+    }
+
+    /// Reads columns from any stream, under a name for messages.
+    ///
+    /// ```
+    /// use consonant_text::{Columns, Layer, SentenceReader};
+    ///
+    /// let text = "-DOCSTART- O\n\nEU NNP B-ORG\nrejects VBZ O\n\n";
+    /// let mut sentence = SentenceReader::columns(text.as_bytes(), "a", Columns::default()).next().unwrap()?;
+    /// assert!(sentence.starts_document());
+    /// assert_eq!(sentence.entity_label(0), "B-ORG");
+    /// sentence.set(1, Layer::Entity, "B-MISC")?;
+    /// assert_eq!(sentence.to_string(), text.replace("VBZ O", "VBZ B-MISC"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn columns(stream: R, name: impl Into<Arc<str>>, columns: Columns) -> Self {
+        let grammar = columns::Grammar::new(columns);
+        let state = ColumnsState { grammar, pending: String::new(), pending_line: 0 };
+        SentenceReader::new(stream, name.into(), Grammar::Columns(Box::new(state)))
     }
 
     fn new(stream: R, name: Arc<str>, grammar: Grammar) -> Self {
@@ -111,20 +147,49 @@ impl<R: Read> SentenceReader<R> {
     }
 
     fn step(&mut self, sentence: &mut Sentence, room: usize) -> Result<Step, Error> {
-        let Some(block) = self.blocks.block(BlankLines::Empty)? else {
-            return Ok(Step::End);
-        };
-        let text = check_text(&block, &self.faults.file)?;
-        self.faults.start(block.first_line, room);
         match &mut self.grammar {
-            Grammar::Conllu => crate::conllu::parse(text, block.first_line, sentence, &mut self.faults),
+            Grammar::Conllu => {
+                let Some(block) = self.blocks.block(BlankLines::Empty)? else {
+                    return Ok(Step::End);
+                };
+                let text = check_text(&block, &self.faults.file)?;
+                self.faults.start(block.first_line, room);
+                conllu::parse(text, block.first_line, sentence, &mut self.faults);
+            }
+            Grammar::Columns(state) => loop {
+                let max_length = self.blocks.max_length();
+                let Some(block) = self.blocks.block(BlankLines::Whitespace)? else {
+                    self.trailer.push_str(&std::mem::take(&mut state.pending));
+                    return Ok(Step::End);
+                };
+                let text = check_text(&block, &self.faults.file)?;
+                if columns::is_mark_only(text, block.first_line)
+                    && state.pending.len() + text.len() <= max_length
+                {
+                    if state.pending.is_empty() {
+                        state.pending_line = block.first_line;
+                    }
+                    state.pending.push_str(text);
+                    continue;
+                }
+                if state.pending.is_empty() {
+                    self.faults.start(block.first_line, room);
+                    state.grammar.parse(text, block.first_line, sentence, &mut self.faults);
+                } else {
+                    state.pending.push_str(text);
+                    self.faults.start(state.pending_line, room);
+                    state.grammar.parse(&state.pending, state.pending_line, sentence, &mut self.faults);
+                    state.pending.clear();
+                }
+                break;
+            },
         }
         if !self.faults.is_empty() {
             return Ok(Step::Faulty);
         }
         if sentence.is_empty() {
             // Only the last block can have no words and no fault: blank lines at the end.
-            self.trailer.push_str(text);
+            self.trailer.push_str(sentence.source());
             sentence.clear();
             return Ok(Step::End);
         }

@@ -347,10 +347,29 @@ impl Sentence {
     /// Writes the row's fields with the separators of its line between them.
     fn write_edited_row(&self, row: usize, line: &str, out: &mut impl Write) -> io::Result<()> {
         let width = self.layout.width();
+        let cells = &self.cells[row * width..(row + 1) * width];
+        let bytes = self.arena.as_bytes();
+        if self.layout.separator() == Separator::Tab {
+            // Fields that still stand side by side in the source are written together with the tabs between them.
+            let mut run = cells[0].range();
+            for cell in &cells[1..] {
+                let cell = cell.range();
+                if cell.start == run.end + 1 && cell.end <= self.source {
+                    run.end = cell.end;
+                } else {
+                    out.write_all(&bytes[run])?;
+                    out.write_all(b"\t")?;
+                    run = cell;
+                }
+            }
+            out.write_all(&bytes[run])?;
+            let content = line.trim_end_matches('\n').trim_end_matches('\r').len();
+            return out.write_all(&line.as_bytes()[content..]);
+        }
         let mut end = 0;
-        for (column, field) in self.layout.fields(line).enumerate() {
+        for (field, &cell) in self.layout.fields(line).zip(cells) {
             out.write_all(&line.as_bytes()[end..field.start])?;
-            out.write_all(self.str(self.cells[row * width + column]).as_bytes())?;
+            out.write_all(&bytes[cell.range()])?;
             end = field.end;
         }
         out.write_all(&line.as_bytes()[end..])

@@ -69,6 +69,10 @@ impl<R: Read> Blocks<R> {
         self.max_length = max_length.clamp(1, super::LARGEST_MAX_LENGTH);
     }
 
+    pub fn max_length(&self) -> usize {
+        self.max_length
+    }
+
     /// The next line with its end, if there is one.
     pub fn line(&mut self) -> Result<Option<Block<'_>>, Error> {
         let mut searched = 0;
