@@ -109,8 +109,10 @@ impl Cut {
                 *slot - 1
             };
             let (out, back) = (place(pair.tail), place(pair.head));
-            self.arcs[out as usize] = Arc { head: pair.head, sister: back, residual: pair.forward };
-            self.arcs[back as usize] = Arc { head: pair.tail, sister: out, residual: pair.backward };
+            self.arcs[out as usize] =
+                Arc { head: pair.head, sister: back, residual: pair.forward - pair.flow };
+            self.arcs[back as usize] =
+                Arc { head: pair.tail, sister: out, residual: pair.backward + pair.flow };
             self.pairs.push((out, pair.forward, pair.backward));
             self.pair_scale = self.pair_scale.max(pair.forward).max(pair.backward);
         }
@@ -126,6 +128,10 @@ impl Cut {
             active: false,
             changed: true,
         }));
+        for pair in &function.pairs {
+            self.nodes[pair.tail as usize].excess -= pair.flow;
+            self.nodes[pair.head as usize].excess += pair.flow;
+        }
         self.changed.clear();
         self.changed.extend(0..size as u32);
         self.active.clear();

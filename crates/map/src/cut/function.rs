@@ -46,6 +46,8 @@ pub(super) struct Pair {
     pub(super) head: u32,
     pub(super) forward: f64,
     pub(super) backward: f64,
+    /// Flow to begin with: an auxiliary variable splits its gain evenly among the members.
+    pub(super) flow: f64,
 }
 
 /// A quadratic supermodular pseudo-Boolean function under construction.
@@ -107,7 +109,7 @@ impl PseudoBoolean {
         let half = 0.5 * weight;
         self.induced[i] += half;
         self.induced[j] += half;
-        self.pairs.push(Pair { tail: i as u32, head: j as u32, forward: half, backward: half });
+        self.pairs.push(Pair { tail: i as u32, head: j as u32, forward: half, backward: half, flow: 0.0 });
         Ok(())
     }
 
@@ -147,9 +149,11 @@ impl PseudoBoolean {
     fn add_auxiliary(&mut self, members: &[u32], weight: f64, threshold: f64) {
         let auxiliary = self.unary.len() as u32;
         self.unary.push(0.0);
-        self.induced.push(weight * (members.len() as f64 - threshold));
+        let gain = weight * (members.len() as f64 - threshold);
+        let flow = gain / members.len() as f64;
+        self.induced.push(gain);
         for &member in members {
-            self.pairs.push(Pair { tail: auxiliary, head: member, forward: weight, backward: 0.0 });
+            self.pairs.push(Pair { tail: auxiliary, head: member, forward: weight, backward: 0.0, flow });
         }
     }
 
