@@ -5,8 +5,10 @@
 mod command;
 mod context;
 mod interrupt;
+mod jsonl;
 mod output;
 mod progress;
+mod sentences;
 
 use std::process::ExitCode;
 
@@ -52,10 +54,23 @@ fn main() -> ExitCode {
         // The reader of our output went away (`| head`): nothing is wrong and there is nobody to tell.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", explain(&error));
             ExitCode::from(if error.is::<UsageError>() { 2 } else { 1 })
         }
     }
+}
+
+/// An error and its causes on one line; a cause that the text already repeats is left out.
+fn explain(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -1,6 +1,7 @@
 //! The commands, one file each. A command is a struct of its flags and a `run` that does the work.
 
 mod completions;
+mod evaluate;
 mod man;
 
 use std::process::ExitCode;
@@ -13,6 +14,7 @@ use crate::context::Context;
 /// What the user can ask for.
 #[derive(Subcommand)]
 pub enum Command {
+    Evaluate(evaluate::Evaluate),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -21,6 +23,7 @@ impl Command {
     /// Runs the command; an error is reported by `main`, with exit code 1 (2 for wrong usage).
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         match self {
+            Command::Evaluate(command) => command.run(context),
             Command::Completions(command) => command.run(context),
             Command::Man(command) => command.run(context),
         }

@@ -1,0 +1,155 @@
+//! What all scorers share: which files, how results are shown, intervals and comparisons of two predictions.
+
+use std::fmt::{Display, Write as _};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use clap::{Args, ValueEnum};
+use consonant_text::evaluate::{Bootstrap, Comparison, Interval, UnitRatios};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::context::Context;
+use crate::usage_error;
+
+/// Flags of every scorer.
+#[derive(Args)]
+pub struct Files {
+    /// The gold data.
+    #[arg(value_name = "GOLD")]
+    pub gold: PathBuf,
+    /// The prediction; `-` is standard input.
+    #[arg(value_name = "PREDICTED", default_value = "-")]
+    predicted: PathBuf,
+    /// Another prediction: say whether the two differ by more than chance (paired bootstrap, two-sided).
+    #[arg(long, value_name = "OTHER")]
+    against: Option<PathBuf>,
+    /// Show 95 % confidence intervals (bootstrap).
+    #[arg(long)]
+    intervals: bool,
+    /// How often to resample for intervals and comparisons.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    resamples: u32,
+    /// How to show the scores.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Write here instead of standard output.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// How to show the scores.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// The table of the original scorer.
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// The scores of one prediction, ready to show.
+pub struct Scored {
+    table: String,
+    json: Value,
+    by_unit: Vec<UnitRatios>,
+}
+
+impl Scored {
+    /// `scores` as table and as JSON, and what to resample.
+    pub fn new(scores: &(impl Display + Serialize), by_unit: Vec<UnitRatios>) -> Result<Scored> {
+        Ok(Scored { table: scores.to_string(), json: serde_json::to_value(scores)?, by_unit })
+    }
+
+    /// Adds a line to the table.
+    pub fn with_line(mut self, line: &str) -> Scored {
+        self.table.push_str(line);
+        self.table.push('\n');
+        self
+    }
+}
+
+impl Files {
+    /// Scores the prediction (and the other one) with `score`, which takes its path, and shows the result.
+    pub fn report(&self, context: &Context, score: impl Fn(&Path) -> Result<Scored>) -> Result<ExitCode> {
+        let from_stdin = |path: &PathBuf| path.as_os_str() == "-";
+        let files = [Some(&self.gold), Some(&self.predicted), self.against.as_ref()];
+        if files.into_iter().flatten().filter(|path| from_stdin(path)).count() > 1 {
+            return Err(usage_error("only one of the files can be standard input"));
+        }
+        if self.against.is_some() && from_stdin(&self.gold) {
+            return Err(usage_error(
+                "with --against the gold data is read twice and cannot be standard input",
+            ));
+        }
+        let bootstrap = Bootstrap { resamples: self.resamples as usize, seed: context.seed };
+        let this = score(&self.predicted)?;
+        let mut shown = this.json;
+        let mut table = this.table;
+        if self.intervals {
+            let intervals = this.by_unit.iter().map(|score| (score.name.as_str(), bootstrap.interval(score)));
+            let intervals: Vec<_> = intervals.collect();
+            write_intervals(&mut table, &intervals)?;
+            insert(&mut shown, "intervals", &intervals)?;
+        }
+        if let Some(other) = &self.against {
+            let other = score(other).with_context(|| format!("in {}", other.display()))?;
+            let comparisons = this.by_unit.iter().zip(&other.by_unit);
+            let comparisons: Option<Vec<_>> = comparisons
+                .map(|(this, other)| Some((this.name.as_str(), bootstrap.compare(this, other)?)))
+                .collect();
+            let comparisons = comparisons.context("the two predictions do not cover the same data")?;
+            write_comparisons(&mut table, &comparisons)?;
+            insert(&mut shown, "against", &comparisons)?;
+        }
+        let mut output = context.open_output(self.output.as_deref())?;
+        match self.format {
+            Format::Text => output.write_all(table.as_bytes())?,
+            Format::Json => {
+                serde_json::to_writer_pretty(&mut output, &shown)?;
+                output.write_all(b"\n")?;
+            }
+        }
+        output.finish()?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn insert(object: &mut Value, key: &str, entries: &[(&str, impl Serialize)]) -> Result<()> {
+    let mut map = Map::new();
+    for (name, value) in entries {
+        map.insert((*name).to_owned(), serde_json::to_value(value)?);
+    }
+    if let Value::Object(object) = object {
+        object.insert(key.to_owned(), Value::Object(map));
+    }
+    Ok(())
+}
+
+fn write_intervals(table: &mut String, intervals: &[(&str, Interval)]) -> Result<()> {
+    writeln!(table, "\n{:18} {:>8}   95% interval", "", "score")?;
+    for (name, Interval { value, low, high }) in intervals {
+        writeln!(table, "{name:18} {:8.2}   [{:.2}, {:.2}]", 100.0 * value, 100.0 * low, 100.0 * high)?;
+    }
+    Ok(())
+}
+
+fn write_comparisons(table: &mut String, comparisons: &[(&str, Comparison)]) -> Result<()> {
+    writeln!(
+        table,
+        "\n{:18} {:>8} {:>8} {:>11}   {:17} {:>7}",
+        "", "this", "other", "difference", "95% interval", "p"
+    )?;
+    for (name, Comparison { this, other, difference, p_value }) in comparisons {
+        let interval = format!("[{:+.2}, {:+.2}]", 100.0 * difference.low, 100.0 * difference.high);
+        writeln!(
+            table,
+            "{name:18} {:8.2} {:8.2} {:+11.2}   {interval:17} {p_value:7.4}",
+            100.0 * this.value,
+            100.0 * other.value,
+            100.0 * difference.value
+        )?;
+    }
+    Ok(())
+}
