@@ -1,1 +1,3 @@
 //! Chains of any order.
+
+pub mod inference;

@@ -1,0 +1,166 @@
+//! Beam search at any order: time linear in the number of labels, without a promise of the best sequence.
+
+use super::chain::{Allowed, Chain};
+use super::error::{InferenceError, Result, check_length};
+use super::transitions::Kind;
+use super::trellis::Trellis;
+
+/// What a beam search found besides its path.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BeamOutcome {
+    /// Score of the path that was returned.
+    pub score: f64,
+    /// First position at which the gold prefix was no longer in the beam; the path then ends with this position.
+    pub fell_off: Option<usize>,
+}
+
+/// Buffers of the search.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct BeamSearch {
+    trellis: Trellis,
+    best: Vec<f64>,
+    back: Vec<u32>,
+    touched: Vec<u32>,
+    /// The arc of each label out of the state at hand.
+    arcs: Vec<u32>,
+    survivors: Vec<(f64, u32)>,
+}
+
+impl BeamSearch {
+    /// Keeps the `width` best states of each position; histories that share a state share its best value.
+    ///
+    /// With `gold`, stops at the first position where the gold prefix is not among the kept histories (Collins &
+    /// Roark 2004): its score is then no larger than that of the prefix returned, so an update is a valid one.
+    pub(crate) fn run(
+        &mut self,
+        chain: &Chain,
+        width: usize,
+        gold: Option<&[u32]>,
+        path: &mut Vec<u32>,
+    ) -> Result<BeamOutcome> {
+        if width == 0 {
+            return Err(InferenceError::Zero { what: "the width of a beam" });
+        }
+        if let Some(gold) = gold {
+            check_length("gold labels", chain.len(), gold.len())?;
+        }
+        path.clear();
+        if chain.is_empty() {
+            return Ok(BeamOutcome { score: 0.0, fell_off: None });
+        }
+        let states = chain.transitions.states();
+        self.best.clear();
+        self.best.resize(states, f64::NEG_INFINITY);
+        self.back.resize(states, 0);
+        self.trellis.clear();
+        let mut gold_index = None;
+        for position in 0..chain.len() {
+            self.expand(chain, position);
+            self.select(chain, position, width)?;
+            if let Some(gold) = gold {
+                gold_index = self.find_gold(chain, position, gold[position], gold_index);
+                if gold_index.is_none() {
+                    return Ok(self.finish(chain, self.trellis.column(position).start, Some(position), path));
+                }
+            }
+        }
+        let best = self
+            .trellis
+            .best_end(chain)
+            .map_err(|_| InferenceError::BeamDeadEnd { position: chain.len(), width })?;
+        Ok(self.finish(chain, best, None, path))
+    }
+
+    fn finish(
+        &self,
+        chain: &Chain,
+        index: usize,
+        fell_off: Option<usize>,
+        path: &mut Vec<u32>,
+    ) -> BeamOutcome {
+        self.trellis.trace(chain, index, path);
+        BeamOutcome { score: self.trellis.value[index], fell_off }
+    }
+
+    fn relax(&mut self, state: u32, value: f64, source: u32) {
+        let best = &mut self.best[state as usize];
+        if value > *best {
+            if *best == f64::NEG_INFINITY {
+                self.touched.push(state);
+            }
+            *best = value;
+            self.back[state as usize] = source;
+        }
+    }
+
+    fn expand(&mut self, chain: &Chain, position: usize) {
+        let allowed = chain.allowed(position);
+        if position == 0 {
+            for label in allowed.iter().filter(|&label| chain.transitions.allows_start(label)) {
+                self.relax(label, chain.node(0, label), 0);
+            }
+            return;
+        }
+        let previous = self.trellis.column(position - 1);
+        for (rank, index) in previous.enumerate() {
+            let (state, value) = (self.trellis.state[index], self.trellis.value[index]);
+            match (&chain.transitions.kind, allowed) {
+                (Kind::Grams(grams), Allowed::All(labels)) => {
+                    grams.arc_of_each_label(state, &mut self.arcs);
+                    for label in 0..labels {
+                        let arc = self.arcs[label] as usize;
+                        let score = grams.arc_score(arc) + chain.node(position, label as u32);
+                        self.relax(grams.arc_target(arc), value + score, rank as u32);
+                    }
+                }
+                _ => {
+                    for label in allowed.iter() {
+                        let (target, score) = chain.arc(position, state, label);
+                        self.relax(target, value + (score + chain.node(position, label)), rank as u32);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Closes the column with the best states, best first, the smaller state first on ties.
+    fn select(&mut self, chain: &Chain, position: usize, width: usize) -> Result<()> {
+        let last = position + 1 == chain.len();
+        self.survivors.clear();
+        for state in self.touched.drain(..) {
+            let value = std::mem::replace(&mut self.best[state as usize], f64::NEG_INFINITY);
+            // A state that may not end the sentence would only take another's place in the last column.
+            if !last || chain.transitions.allows_end(chain.label_of(state)) {
+                self.survivors.push((value, state));
+            }
+        }
+        let order = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        if self.survivors.len() > width {
+            self.survivors.select_nth_unstable_by(width - 1, order);
+            self.survivors.truncate(width);
+        }
+        self.survivors.sort_unstable_by(order);
+        for &(value, state) in &self.survivors {
+            self.trellis.push(state, value);
+            self.trellis.back.push(self.back[state as usize]);
+        }
+        self.trellis.close_column();
+        match (self.survivors.is_empty(), position) {
+            (false, _) => Ok(()),
+            (true, 0) => Err(InferenceError::NoAllowedSequence { position }),
+            (true, _) => Err(InferenceError::BeamDeadEnd { position, width }),
+        }
+    }
+
+    /// Index in the column of the history that is exactly the gold prefix.
+    fn find_gold(&self, chain: &Chain, position: usize, label: u32, before: Option<u32>) -> Option<u32> {
+        let mut column = self.trellis.column(position);
+        let start = column.start;
+        column
+            .find(|&index| {
+                chain.label_of(self.trellis.state[index]) == label
+                    && (position == 0 || Some(self.trellis.back[index]) == before)
+            })
+            .map(|index| (index - start) as u32)
+    }
+}

@@ -1,0 +1,309 @@
+//! The few loops over contiguous rows where the time goes, compiled for the machine's vectors.
+//!
+//! Each kernel is written once in plain Rust. On x86-64 it is compiled a second time with AVX2 and picked when the
+//! processor has it. No kernel fuses multiplication and addition, so both give the same bits.
+
+/// Rows of scores are padded to a multiple of this many `f32`, so that no kernel needs a scalar tail.
+pub(crate) const SCORE_LANES: usize = 32;
+/// Rows of potentials are padded to a multiple of this many `f64`.
+pub(crate) const SUM_LANES: usize = 16;
+
+/// Rounds a row length up to whole vectors.
+pub(crate) fn padded(length: usize, lanes: usize) -> usize {
+    length.div_ceil(lanes) * lanes
+}
+
+/// Defines a function with an AVX2 twin that is chosen at run time.
+macro_rules! vectorized {
+    ($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? $body:block) => {
+        $(#[$meta])*
+        #[inline]
+        pub(crate) fn $name($($arg: $type),*) $(-> $ret)? {
+            #[inline(always)]
+            fn body($($arg: $type),*) $(-> $ret)? $body
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2")]
+                fn wide($($arg: $type),*) $(-> $ret)? {
+                    body($($arg),*)
+                }
+                if std::arch::is_x86_feature_detected!("avx2") {
+                    // SAFETY: the processor was just seen to have AVX2, the only requirement of `wide`.
+                    return unsafe { wide($($arg),*) };
+                }
+            }
+            body($($arg),*)
+        }
+    };
+}
+
+/// The larger of two scores; compiles to one instruction, unlike `f32::max` with its care for NaN.
+#[inline(always)]
+fn larger(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}
+
+/// One block of `WIDTH` columns: the accumulators stay in registers while the rows pass by.
+#[inline(always)]
+fn max_plus_block<const WIDTH: usize>(
+    sources: &[u32],
+    values: &[f32],
+    rows: &[f32],
+    row_step: usize,
+    offset: usize,
+    out: &mut [f32],
+) {
+    let mut best = [f32::NEG_INFINITY; WIDTH];
+    for &source in sources {
+        let value = values[source as usize];
+        let start = source as usize * row_step + offset;
+        let row: &[f32; WIDTH] = rows[start..start + WIDTH].try_into().expect("a block of this width");
+        for lane in 0..WIDTH {
+            best[lane] = larger(value + row[lane], best[lane]);
+        }
+    }
+    out[offset..offset + WIDTH].copy_from_slice(&best);
+}
+
+vectorized! {
+    /// `out[j] = max over sources i of values[i] + rows[i·row_step + j]`; `out` is a padded row.
+    fn max_plus(sources: &[u32], values: &[f32], rows: &[f32], row_step: usize, out: &mut [f32]) {
+        let mut offset = 0;
+        while offset + 2 * SCORE_LANES <= out.len() {
+            max_plus_block::<{ 2 * SCORE_LANES }>(sources, values, rows, row_step, offset, out);
+            offset += 2 * SCORE_LANES;
+        }
+        if offset < out.len() {
+            max_plus_block::<SCORE_LANES>(sources, values, rows, row_step, offset, out);
+        }
+    }
+}
+
+vectorized! {
+    /// `out[j] = max(out[j], value + row[j] + edge[j])`: the step for scores that differ by position.
+    fn max_plus_edges(value: f32, row: &[f32], edge: &[f32], out: &mut [f32]) {
+        for ((out, &row), &edge) in out.iter_mut().zip(row).zip(edge) {
+            *out = larger(value + (row + edge), *out);
+        }
+    }
+}
+
+vectorized! {
+    /// `out += add`, and the largest of the sums.
+    fn add_and_max(add: &[f32], out: &mut [f32]) -> f32 {
+        let mut best = [f32::NEG_INFINITY; 16];
+        let whole = add.len() / 16 * 16;
+        for (out, add) in out[..whole].chunks_exact_mut(16).zip(add[..whole].chunks_exact(16)) {
+            for lane in 0..16 {
+                out[lane] += add[lane];
+                best[lane] = larger(out[lane], best[lane]);
+            }
+        }
+        for (out, &add) in out[whole..].iter_mut().zip(&add[whole..]) {
+            *out += add;
+            best[0] = larger(*out, best[0]);
+        }
+        best.iter().fold(f32::NEG_INFINITY, |a, &b| larger(a, b))
+    }
+}
+
+vectorized! {
+    /// `row -= base`.
+    fn subtract(base: f32, row: &mut [f32]) {
+        for value in row {
+            *value -= base;
+        }
+    }
+}
+
+/// One block of `WIDTH` columns of a vector-matrix product.
+#[inline(always)]
+fn weighted_sum_block<const WIDTH: usize>(
+    weights: &[f64],
+    rows: &[f64],
+    stride: usize,
+    offset: usize,
+    out: &mut [f64],
+) {
+    let mut sum = [0.0f64; WIDTH];
+    for (row, &weight) in rows.chunks_exact(stride).zip(weights) {
+        let row: &[f64; WIDTH] = row[offset..offset + WIDTH].try_into().expect("a block of this width");
+        for lane in 0..WIDTH {
+            sum[lane] += weight * row[lane];
+        }
+    }
+    let end = out.len().min(offset + WIDTH);
+    out[offset..end].copy_from_slice(&sum[..end - offset]);
+}
+
+vectorized! {
+    /// `out[j] = Σ_i weights[i] · rows[i·stride + j]`; rows are padded, `out` need not be.
+    fn weighted_sum(weights: &[f64], rows: &[f64], stride: usize, out: &mut [f64]) {
+        let mut offset = 0;
+        while offset < out.len() {
+            if offset + 2 * SUM_LANES <= stride {
+                weighted_sum_block::<{ 2 * SUM_LANES }>(weights, rows, stride, offset, out);
+                offset += 2 * SUM_LANES;
+            } else {
+                weighted_sum_block::<SUM_LANES>(weights, rows, stride, offset, out);
+                offset += SUM_LANES;
+            }
+        }
+    }
+}
+
+vectorized! {
+    /// `sum[i·width + j] += Σ_k left[k·width + i] · right[k·width + j]` for a whole stretch of positions.
+    ///
+    /// Four positions at a time, so that each row of `sum` is loaded and stored a quarter as often.
+    fn add_outer_products(width: usize, left: &[f64], right: &[f64], sum: &mut [f64]) {
+        let mut lefts = left.chunks_exact(4 * width);
+        let mut rights = right.chunks_exact(4 * width);
+        for (left, right) in (&mut lefts).zip(&mut rights) {
+            let (r0, rest) = right.split_at(width);
+            let (r1, rest) = rest.split_at(width);
+            let (r2, r3) = rest.split_at(width);
+            for (i, row) in sum.chunks_exact_mut(width).enumerate() {
+                let (a, b, c, d) = (left[i], left[width + i], left[2 * width + i], left[3 * width + i]);
+                for ((((cell, &w), &x), &y), &z) in row.iter_mut().zip(r0).zip(r1).zip(r2).zip(r3) {
+                    *cell += (a * w + b * x) + (c * y + d * z);
+                }
+            }
+        }
+        for (left, right) in lefts.remainder().chunks_exact(width).zip(rights.remainder().chunks_exact(width)) {
+            for (row, &a) in sum.chunks_exact_mut(width).zip(left) {
+                for (cell, &w) in row.iter_mut().zip(right) {
+                    *cell += a * w;
+                }
+            }
+        }
+    }
+}
+
+/// Below this argument [`exp`] answers 0; the true value would be under 1e-304.
+pub(crate) const SMALLEST_EXPONENT: f64 = -700.0;
+
+/// eˣ for x ≤ 700, to within 4 units in the last place; 0 below [`SMALLEST_EXPONENT`].
+///
+/// x = k·ln 2 + r with |r| ≤ ln 2 / 2, a Taylor polynomial of degree 13 for eʳ (its remainder is under 1e-17), and k
+/// added to the exponent bits. Branch-free, so that loops over it vectorize.
+#[inline(always)]
+pub(crate) fn exp(x: f64) -> f64 {
+    const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52: adding it leaves round(x) in the low bits
+    const LN2_HIGH: f64 = 0.693_147_180_369_123_8; // ln 2 with 32 trailing zero bits, so that k·LN2_HIGH is exact
+    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    let kept = if x > SMALLEST_EXPONENT { x } else { SMALLEST_EXPONENT };
+    let shifted = kept * std::f64::consts::LOG2_E + ROUND;
+    let k = shifted - ROUND;
+    let r = (kept - k * LN2_HIGH) - k * LN2_LOW;
+    let mut p = 1.0 / 6_227_020_800.0;
+    for inverse in [
+        1.0 / 479_001_600.0,
+        1.0 / 39_916_800.0,
+        1.0 / 3_628_800.0,
+        1.0 / 362_880.0,
+        1.0 / 40_320.0,
+        1.0 / 5_040.0,
+        1.0 / 720.0,
+        1.0 / 120.0,
+        1.0 / 24.0,
+        1.0 / 6.0,
+        0.5,
+        1.0,
+        1.0,
+    ] {
+        p = p * r + inverse;
+    }
+    let power = f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
+    if x > SMALLEST_EXPONENT { p * power } else { 0.0 }
+}
+
+/// Exponentials of a row and the smallest of them that is not of minus infinity.
+#[inline(always)]
+fn exp_each(scores: impl Iterator<Item = f64>, base: f64, out: &mut [f64]) -> f64 {
+    let mut smallest = f64::INFINITY;
+    for (out, score) in out.iter_mut().zip(scores) {
+        let value = exp(score - base);
+        *out = value;
+        let counted = if score > f64::NEG_INFINITY { value } else { f64::INFINITY };
+        smallest = if counted < smallest { counted } else { smallest };
+    }
+    smallest
+}
+
+vectorized! {
+    /// `out[j] = exp(scores[j] − base)`; returns the smallest result that is not of minus infinity.
+    ///
+    /// A finite score so low that its exponential is 0 makes the smallest result 0: the caller must know.
+    fn exp_row(scores: &[f32], base: f64, out: &mut [f64]) -> f64 {
+        exp_each(scores.iter().map(|&score| score as f64), base, out)
+    }
+}
+
+vectorized! {
+    /// The same as [`exp_row`] for scores in double precision.
+    fn exp_row_f64(scores: &[f64], base: f64, out: &mut [f64]) -> f64 {
+        exp_each(scores.iter().copied(), base, out)
+    }
+}
+
+vectorized! {
+    /// `row *= factor`; returns the smallest positive product (infinity when there is none).
+    fn scale_row(factor: f64, row: &mut [f64]) -> f64 {
+        let mut smallest = f64::INFINITY;
+        for value in row {
+            *value *= factor;
+            let counted = if *value > 0.0 { *value } else { f64::INFINITY };
+            smallest = if counted < smallest { counted } else { smallest };
+        }
+        smallest
+    }
+}
+
+/// ln Σ eˣ without overflow; minus infinity for an empty or all-forbidden list.
+pub(crate) fn log_sum_exp(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let most = values.clone().fold(f64::NEG_INFINITY, f64::max);
+    if most == f64::NEG_INFINITY {
+        return most;
+    }
+    most + values.map(|value| (value - most).exp()).sum::<f64>().ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponential_is_close_to_the_library() {
+        let mut x = -699.9;
+        while x < 700.0 {
+            let (ours, theirs) = (exp(x), x.exp());
+            assert!(
+                (ours - theirs).abs() <= 4.0 * f64::EPSILON * theirs,
+                "exp({x}) = {ours}, expected {theirs}"
+            );
+            x += 0.037_1;
+        }
+        assert_eq!(exp(f64::NEG_INFINITY), 0.0);
+        assert_eq!(exp(-1e9), 0.0);
+        assert_eq!(exp(0.0), 1.0);
+    }
+
+    #[test]
+    fn outer_products_count_every_position() {
+        let width = 3;
+        for positions in 0..10 {
+            let left: Vec<f64> = (0..positions * width).map(|k| (k * 7 % 11) as f64).collect();
+            let right: Vec<f64> = (0..positions * width).map(|k| (k * 5 % 13) as f64).collect();
+            let mut sum = vec![0.0; width * width];
+            add_outer_products(width, &left, &right, &mut sum);
+            for i in 0..width {
+                for j in 0..width {
+                    let expected: f64 =
+                        (0..positions).map(|k| left[k * width + i] * right[k * width + j]).sum();
+                    assert_eq!(sum[i * width + j], expected);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The best sequence, exactly.
+
+pub(crate) mod dense;
+pub(crate) mod grams;

@@ -1,0 +1,106 @@
+//! One place for the buffers of all algorithms.
+
+use super::beam::{BeamOutcome, BeamSearch};
+use super::chain::Chain;
+use super::error::Result;
+use super::k_best::{KBestSearch, ScoredPath};
+use super::marginals::{Posterior, Sums};
+use super::potentials::Potentials;
+use super::transitions::Kind;
+use super::trellis::Trellis;
+use super::viterbi::dense::DenseSearch;
+use super::viterbi::grams::GramSearch;
+
+/// Buffers that grow to the longest sentence and are reused; one for each thread.
+///
+/// Answers depend on the chain alone, never on what the workspace was used for before.
+#[derive(Debug, Clone, Default)]
+pub struct Workspace {
+    dense: DenseSearch,
+    grams: GramSearch,
+    trellis: Trellis,
+    beam: BeamSearch,
+    k_best: KBestSearch,
+    sums: Sums,
+}
+
+impl Workspace {
+    /// A workspace without memory yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Finds a best sequence and returns its score; ties are broken the same way every time.
+    pub fn viterbi(&mut self, chain: &Chain, path: &mut Vec<u32>) -> Result<f64> {
+        chain.check_nodes()?;
+        path.clear();
+        if chain.is_empty() {
+            return Ok(0.0);
+        }
+        match &chain.transitions.kind {
+            Kind::Dense(dense) => self.dense.run(chain, dense, path)?,
+            Kind::Grams(grams) => {
+                self.grams.run(chain, grams, true, &mut self.trellis)?;
+                self.trellis.trace(chain, self.trellis.best_end(chain)?, path);
+            }
+        }
+        Ok(chain.prefix_score(path))
+    }
+
+    /// Finds the `k` best sequences, best first; fewer when fewer are allowed.
+    pub fn k_best(&mut self, chain: &Chain, k: usize, paths: &mut Vec<ScoredPath>) -> Result<()> {
+        chain.check_nodes()?;
+        self.k_best.run(chain, &mut self.grams, k, paths)
+    }
+
+    /// Searches with the `width` best states of each position; a trainer with early update passes the gold labels.
+    ///
+    /// When the gold prefix falls off the beam, the search stops there and `path` is the best prefix up to that
+    /// position. Width 1 is greedy search; a width of all states is Viterbi.
+    pub fn beam(
+        &mut self,
+        chain: &Chain,
+        width: usize,
+        gold: Option<&[u32]>,
+        path: &mut Vec<u32>,
+    ) -> Result<BeamOutcome> {
+        chain.check_nodes()?;
+        self.beam.run(chain, width, gold, path)
+    }
+
+    /// Sums over all allowed sequences; the answer is asked of the [`Posterior`].
+    ///
+    /// `potentials` must be those of the chain's transitions.
+    pub fn forward_backward<'w>(
+        &'w mut self,
+        chain: &Chain<'w>,
+        potentials: &'w Potentials,
+    ) -> Result<Posterior<'w>> {
+        chain.check_nodes()?;
+        potentials.check(chain.transitions)?;
+        self.sums.run(chain, potentials)?;
+        Ok(Posterior { sums: &mut self.sums, chain: *chain, potentials })
+    }
+
+    /// Finds the allowed sequence with the most expected correct labels and returns that expectation.
+    ///
+    /// Maximizes the sum of marginals under the same candidates and forbidden transitions.
+    pub fn minimum_risk(
+        &mut self,
+        chain: &Chain,
+        potentials: &Potentials,
+        path: &mut Vec<u32>,
+    ) -> Result<f64> {
+        let nodes: Vec<f32> = {
+            let posterior = self.forward_backward(chain, potentials)?;
+            // A label that a constraint rules out has probability 0; a sequence through it must not win as cheap.
+            posterior.nodes().iter().map(|&p| if p > 0.0 { p as f32 } else { f32::NEG_INFINITY }).collect()
+        };
+        let constraints = chain.transitions.constraints_only();
+        let mut risk = Chain::new(&nodes, &constraints)?;
+        if let Some(candidates) = chain.candidates() {
+            risk = risk.with_candidates(candidates)?;
+        }
+        self.viterbi(&risk, path)
+    }
+}
