@@ -124,7 +124,7 @@ impl<'a> Chain<'a> {
         score
     }
 
-    fn is_candidate(&self, position: usize, label: u32) -> bool {
+    pub(crate) fn is_candidate(&self, position: usize, label: u32) -> bool {
         self.candidates
             .and_then(|lists| lists.at(position))
             .is_none_or(|list| list.binary_search(&label).is_ok())

@@ -34,6 +34,7 @@ pub(crate) struct Grams {
     target: Vec<u32>,
     /// Arc forbidden by the mask.
     blocked: Vec<bool>,
+    closed: Vec<u32>,
     /// Whether any other arc falls back on this one.
     is_fallback: Vec<bool>,
     /// Arcs out of each state, ascending by label; the root's stand last.
@@ -152,6 +153,15 @@ impl Grams {
 
     pub(crate) fn is_fallback(&self, arc: usize) -> bool {
         self.is_fallback[arc]
+    }
+
+    /// Labels whose default arc is forbidden.
+    pub(crate) fn closed(&self) -> &[u32] {
+        &self.closed
+    }
+
+    pub(crate) fn least_of_states(&self) -> &[f64] {
+        &self.least
     }
 
     pub(crate) fn most(&self, state: u32) -> f64 {
@@ -412,6 +422,7 @@ impl Trie {
             shorter,
             target,
             blocked,
+            closed: (0..labels as u32).filter(|&label| self.closed[label as usize]).collect(),
             is_fallback,
             arcs: entry.iter().chain([&0]).map(|&arc| children[arc as usize]).collect(),
             failure,

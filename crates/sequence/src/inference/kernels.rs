@@ -108,6 +108,27 @@ vectorized! {
 }
 
 vectorized! {
+    /// `out += nodes`; returns the largest of `out + least`.
+    fn add_nodes(nodes: &[f32], least: &[f64], out: &mut [f64]) -> f64 {
+        let mut best = [f64::NEG_INFINITY; 8];
+        let whole = nodes.len() / 8 * 8;
+        let rows = nodes[..whole].chunks_exact(8).zip(least[..whole].chunks_exact(8));
+        for ((nodes, least), out) in rows.zip(out[..whole].chunks_exact_mut(8)) {
+            for lane in 0..8 {
+                out[lane] += nodes[lane] as f64;
+                let floor = out[lane] + least[lane];
+                best[lane] = if floor > best[lane] { floor } else { best[lane] };
+            }
+        }
+        for ((&node, &least), out) in nodes[whole..].iter().zip(&least[whole..]).zip(&mut out[whole..]) {
+            *out += node as f64;
+            best[0] = if *out + least > best[0] { *out + least } else { best[0] };
+        }
+        best.iter().fold(f64::NEG_INFINITY, |a, &b| if b > a { b } else { a })
+    }
+}
+
+vectorized! {
     /// `row -= base`.
     fn subtract(base: f32, row: &mut [f32]) {
         for value in row {

@@ -45,7 +45,7 @@ mod constraints;
 mod error;
 mod grams;
 mod k_best;
-mod kernels;
+pub(crate) mod kernels;
 mod marginals;
 mod potentials;
 #[cfg(test)]

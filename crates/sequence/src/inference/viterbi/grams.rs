@@ -12,6 +12,7 @@
 use crate::inference::chain::{Allowed, Chain};
 use crate::inference::error::{InferenceError, Result};
 use crate::inference::grams::Grams;
+use crate::inference::kernels;
 use crate::inference::trellis::Trellis;
 
 /// Relative margin below which two sums of scores count as equal when states are dropped.
@@ -20,7 +21,8 @@ const SLACK: f64 = 1e-12;
 /// Buffers of the search.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GramSearch {
-    /// Best value into each state of the column under construction; minus infinity outside `touched`.
+    /// Best value into each state of the column under construction. Single labels are states too and come first; of
+    /// the longer states, those outside `touched` hold minus infinity.
     best: Vec<f64>,
     back: Vec<u32>,
     touched: Vec<u32>,
@@ -32,8 +34,6 @@ pub(crate) struct GramSearch {
     /// Labels for which the current state has a longer arc than the context at hand.
     mark: Vec<u64>,
     stamp: u64,
-    /// Labels that are candidates at the current position.
-    wanted: Vec<u64>,
     floor: Vec<f64>,
     column: Vec<(f64, u32, u32)>,
 }
@@ -42,6 +42,7 @@ impl GramSearch {
     fn prepare(&mut self, grams: &Grams) {
         self.best.clear();
         self.best.resize(grams.states(), f64::NEG_INFINITY);
+        self.back.clear();
         self.back.resize(grams.states(), 0);
         self.touched.clear();
         self.free.resize(grams.arc_count(), 0);
@@ -49,57 +50,85 @@ impl GramSearch {
         // Stamps are never reused, so stale entries of another model cannot match.
         self.free_epoch.resize(grams.states() + 1, 0);
         self.mark.resize(grams.labels(), 0);
-        self.wanted.resize(grams.labels(), 0);
         self.floor.resize(grams.classes(), f64::NEG_INFINITY);
     }
 
     /// Fills the trellis with the best value of every state (or, when `prune`, of every state that the best sequence
     /// may pass) and its predecessor.
-    pub(crate) fn run(
-        &mut self,
-        chain: &Chain,
-        grams: &Grams,
-        prune: bool,
-        trellis: &mut Trellis,
-    ) -> Result<()> {
+    pub(crate) fn run(&mut self, chain: &Chain, grams: &Grams, prune: bool, trellis: &mut Trellis) -> Result<()> {
         self.prepare(grams);
-        trellis.open(chain)?;
-        for position in 1..chain.len() {
-            let previous = trellis.column(position - 1);
-            self.epoch += 1;
+        trellis.clear();
+        for position in 0..chain.len() {
             let allowed = chain.allowed(position);
-            match allowed {
-                Allowed::Listed(list)
-                    if list.len() * previous.len() * 4 < grams.labels() + previous.len() =>
-                {
-                    for (rank, index) in previous.enumerate() {
-                        for &label in list {
-                            let arc = grams.resolve(trellis.state[index], label);
-                            self.relax(grams, arc, trellis.value[index], rank as u32);
+            if position == 0 {
+                for label in allowed.iter().filter(|&label| chain.transitions.allows_start(label)) {
+                    self.best[label as usize] = 0.0;
+                }
+            } else {
+                let previous = trellis.column(position - 1);
+                match allowed {
+                    Allowed::Listed(list) if list.len() * previous.len() * 4 < grams.labels() => {
+                        self.best[..grams.labels()].fill(f64::NEG_INFINITY);
+                        for (rank, index) in previous.enumerate() {
+                            for &label in list {
+                                let arc = grams.resolve(trellis.state[index], label);
+                                self.relax(grams, arc, trellis.value[index], rank as u32);
+                            }
                         }
                     }
-                }
-                _ => {
-                    for label in allowed.iter() {
-                        self.wanted[label as usize] = self.epoch;
-                    }
-                    self.column.clear();
-                    self.column.extend(
-                        previous
-                            .clone()
-                            .map(|i| (trellis.value[i], trellis.state[i], (i - previous.start) as u32)),
-                    );
-                    self.column.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-                    for rank in 0..self.column.len() {
-                        let (value, state, index) = self.column[rank];
-                        self.claim_arcs(grams, state, value, index);
-                    }
+                    _ => self.step(grams, trellis, position),
                 }
             }
             // In the last column the better state may be one that must not end the sentence.
             self.finish_column(chain, grams, position, prune && position + 1 < chain.len(), trellis)?;
         }
         Ok(())
+    }
+
+    /// Takes every state of the last closed column from the best downwards.
+    fn step(&mut self, grams: &Grams, trellis: &Trellis, position: usize) {
+        let previous = trellis.column(position - 1);
+        self.epoch += 1;
+        self.column.clear();
+        for (rank, index) in previous.enumerate() {
+            self.column.push((trellis.value[index], trellis.state[index], rank as u32));
+        }
+        self.column.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let (value, state, source) = self.column[0];
+        self.claim_defaults(grams, state, value, source);
+        for rank in 0..self.column.len() {
+            let (value, state, source) = self.column[rank];
+            self.claim_arcs(grams, state, value, source);
+        }
+    }
+
+    /// Lets the best state take the default arcs: those of all labels but the ones it has arcs of its own for, which
+    /// stay free.
+    fn claim_defaults(&mut self, grams: &Grams, state: u32, value: f64, source: u32) {
+        let labels = grams.labels();
+        self.best[..labels].fill(value);
+        self.back[..labels].fill(source);
+        for &label in grams.closed() {
+            self.best[label as usize] = f64::NEG_INFINITY;
+        }
+        self.stamp += 1;
+        let root = grams.root();
+        let mut count = 0;
+        let mut context = state;
+        while context != root {
+            for arc in grams.arcs_of(context) {
+                let label = grams.arc_label(arc) as usize;
+                if self.mark[label] != self.stamp {
+                    self.mark[label] = self.stamp;
+                    self.best[label] = f64::NEG_INFINITY;
+                    self.free[1 + count] = 1 + label as u32;
+                    count += 1;
+                }
+            }
+            context = grams.failure(context);
+        }
+        self.free_count[root as usize] = count as u32;
+        self.free_epoch[root as usize] = self.epoch;
     }
 
     /// Offers a state's value to the target of an arc.
@@ -109,7 +138,7 @@ impl GramSearch {
         let value = value + grams.arc_score(arc);
         let best = &mut self.best[target];
         if value > *best {
-            if *best == f64::NEG_INFINITY {
+            if *best == f64::NEG_INFINITY && target >= grams.labels() {
                 self.touched.push(target as u32);
             }
             *best = value;
@@ -127,24 +156,31 @@ impl GramSearch {
             let fresh = self.free_epoch[context as usize] != self.epoch;
             let count = if fresh { arcs.len() } else { self.free_count[context as usize] as usize };
             if count > 0 {
-                let marking = self.mark_longer(grams, &mut unmarked, context, count);
-                let mut left = arcs.start;
-                for offset in arcs.start..arcs.start + count {
-                    let arc = if fresh { offset } else { self.free[offset] as usize };
-                    let label = grams.arc_label(arc);
-                    let longer = if marking {
-                        self.mark[label as usize] == self.stamp
-                    } else {
-                        has_longer(grams, state, context, label)
-                    };
-                    if longer {
-                        self.free[left] = arc as u32;
-                        left += 1;
-                    } else if self.wanted[label as usize] == self.epoch {
+                if fresh && context == state {
+                    for arc in arcs.clone() {
                         self.relax(grams, arc, value, source);
                     }
+                    self.free_count[context as usize] = 0;
+                } else {
+                    let marking = self.mark_longer(grams, &mut unmarked, context, count);
+                    let mut left = arcs.start;
+                    for offset in arcs.start..arcs.start + count {
+                        let arc = if fresh { offset } else { self.free[offset] as usize };
+                        let label = grams.arc_label(arc);
+                        let longer = if marking {
+                            self.mark[label as usize] == self.stamp
+                        } else {
+                            has_longer(grams, state, context, label)
+                        };
+                        if longer {
+                            self.free[left] = arc as u32;
+                            left += 1;
+                        } else {
+                            self.relax(grams, arc, value, source);
+                        }
+                    }
+                    self.free_count[context as usize] = (left - arcs.start) as u32;
                 }
-                self.free_count[context as usize] = (left - arcs.start) as u32;
                 self.free_epoch[context as usize] = self.epoch;
             }
             if context == grams.root() {
@@ -183,36 +219,63 @@ impl GramSearch {
         prune: bool,
         trellis: &mut Trellis,
     ) -> Result<()> {
+        let (row, labels) = (chain.row(position), grams.labels());
+        let single = grams.classes() == 1;
         self.floor.fill(f64::NEG_INFINITY);
-        let row = chain.row(position);
-        for &state in &self.touched {
-            let value = &mut self.best[state as usize];
-            *value += row[grams.last_label(state) as usize] as f64;
-            if prune {
-                let floor = &mut self.floor[grams.class(state)];
-                *floor = floor.max(*value + grams.least(state));
+        if single && matches!(chain.allowed(position), Allowed::All(_)) {
+            self.floor[0] = kernels::add_nodes(row, &grams.least_of_states()[..labels], &mut self.best[..labels]);
+        } else {
+            let mut from = 0;
+            for label in chain.allowed(position).iter() {
+                self.best[from..label as usize].fill(f64::NEG_INFINITY);
+                from = label as usize + 1;
+                self.settle(grams, label, row[label as usize]);
             }
+            self.best[from..labels].fill(f64::NEG_INFINITY);
         }
+        let mut touched = std::mem::take(&mut self.touched);
+        let restricted = matches!(chain.allowed(position), Allowed::Listed(_));
+        touched.retain(|&state| {
+            let label = grams.last_label(state);
+            // A label that is no candidate was filled with minus infinity only as a state of its own.
+            let kept = !restricted || chain.is_candidate(position, label);
+            if kept {
+                self.settle(grams, state, row[label as usize]);
+            } else {
+                self.best[state as usize] = f64::NEG_INFINITY;
+            }
+            kept
+        });
         for floor in &mut self.floor {
-            *floor -= SLACK * floor.abs(); // sums in another order may differ in the last digits
+            // Sums made in another order may differ in the last digits.
+            *floor = if prune { *floor - SLACK * floor.abs() } else { f64::NEG_INFINITY };
         }
         let before = trellis.state.len();
-        for &state in &self.touched {
-            let value = std::mem::replace(&mut self.best[state as usize], f64::NEG_INFINITY);
-            if value > f64::NEG_INFINITY
-                && (!prune || value + grams.most(state) >= self.floor[grams.class(state)])
-            {
+        let mut keep = |state: u32, value: f64, back: u32, floor: f64| {
+            if value > f64::NEG_INFINITY && value + grams.most(state) >= floor {
                 trellis.push(state, value);
-                trellis.back.push(self.back[state as usize]);
+                trellis.back.push(back);
             }
+        };
+        for state in 0..labels {
+            let floor = self.floor[if single { 0 } else { grams.class(state as u32) }];
+            keep(state as u32, self.best[state], self.back[state], floor);
         }
-        self.touched.clear();
+        for state in touched.drain(..) {
+            let value = std::mem::replace(&mut self.best[state as usize], f64::NEG_INFINITY);
+            keep(state, value, self.back[state as usize], self.floor[grams.class(state)]);
+        }
+        self.touched = touched;
         trellis.close_column();
-        if trellis.state.len() == before {
-            Err(InferenceError::NoAllowedSequence { position })
-        } else {
-            Ok(())
-        }
+        if trellis.state.len() == before { Err(InferenceError::NoAllowedSequence { position }) } else { Ok(()) }
+    }
+
+    /// Adds a node score and raises the floor of the state's class.
+    fn settle(&mut self, grams: &Grams, state: u32, node: f32) {
+        let value = &mut self.best[state as usize];
+        *value += node as f64;
+        let floor = &mut self.floor[grams.class(state)];
+        *floor = floor.max(*value + grams.least(state));
     }
 }
 
