@@ -1,6 +1,8 @@
 //! The model: vertices, tables, edges, patterns, in flat arrays.
 
 use super::PatternError;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::Hasher;
 
 /// Indices are 32 bits wide; a few values at the top are marks.
 const LIMIT: usize = u32::MAX as usize - 16;
@@ -59,7 +61,15 @@ pub struct PatternModel {
     pattern_ends: Vec<u32>,
     members: Vec<Member>,
     weights: Vec<f64>,
+    /// Patterns over the same vertices have the same number here, counted by first appearance.
+    vertex_set: Vec<u32>,
+    /// The last vertex set with a hash, by hash.
+    set_by_hash: FxHashMap<u64, u32>,
+    /// One pattern of each vertex set, and the set before it with the same hash.
+    sets: Vec<(u32, u32)>,
 }
+
+const NO_SET: u32 = u32::MAX;
 
 impl PatternModel {
     /// A model without vertices.
@@ -78,6 +88,9 @@ impl PatternModel {
         self.pattern_ends.clear();
         self.members.clear();
         self.weights.clear();
+        self.vertex_set.clear();
+        self.set_by_hash.clear();
+        self.sets.clear();
     }
 
     /// Adds a vertex with one score for each of its states; returns its index.
@@ -216,7 +229,30 @@ impl PatternModel {
         self.members.truncate(kept);
         self.pattern_ends.push(kept as u32);
         self.weights.push(weight);
+        let set = self.find_vertex_set(index);
+        self.vertex_set.push(set);
         Ok(index)
+    }
+
+    /// The number of the vertex set of the pattern added last, new or old.
+    fn find_vertex_set(&mut self, pattern: usize) -> u32 {
+        let mut hasher = FxHasher::default();
+        self.members(pattern).iter().for_each(|m| hasher.write_u32(m.vertex));
+        let hash = hasher.finish();
+        let first = self.set_by_hash.get(&hash).copied().unwrap_or(NO_SET);
+        let mut set = first;
+        let vertices = |p: usize| self.members(p).iter().map(|m| m.vertex);
+        while set != NO_SET {
+            let (same, before) = self.sets[set as usize];
+            if vertices(same as usize).eq(vertices(pattern)) {
+                return set;
+            }
+            set = before;
+        }
+        let new = self.sets.len() as u32;
+        self.sets.push((pattern as u32, first));
+        self.set_by_hash.insert(hash, new);
+        new
     }
 
     /// Replaces the scores of a vertex's states.
@@ -353,6 +389,11 @@ impl PatternModel {
     pub(crate) fn members(&self, pattern: usize) -> &[Member] {
         let start = if pattern == 0 { 0 } else { self.pattern_ends[pattern - 1] as usize };
         &self.members[start..self.pattern_ends[pattern] as usize]
+    }
+
+    /// Patterns over the same vertices, and only they, have the same number.
+    pub(crate) fn vertex_set(&self, pattern: usize) -> u32 {
+        self.vertex_set[pattern]
     }
 
     pub(crate) fn weight(&self, pattern: usize) -> f64 {

@@ -5,10 +5,12 @@
 //! turns the slaves' labellings into assignments. Where bound and value meet, the assignment is proven optimal.
 
 mod components;
+mod groups;
 mod steps;
 mod tree;
 
 pub(crate) use components::{Component, Splitter, find};
+pub(crate) use groups::Groups;
 pub use steps::StepRule;
 pub(crate) use tree::SpanningTree;
 
@@ -266,6 +268,8 @@ impl<D: Decomposition> Master<D> {
         for (v, &label) in assignment.iter().enumerate() {
             marginals[model.slots(v).start + label as usize] = 1.0;
         }
+        let on =
+            marginals.iter().take(if assignment.is_empty() { 0 } else { slots }).map(|&x| x == 1.0).collect();
         Solution {
             marginals,
             value,
@@ -274,10 +278,7 @@ impl<D: Decomposition> Master<D> {
             iterations,
             seconds: begin.elapsed().as_secs_f64(),
             trace,
-            choice_slot: (0..model.vertices()).map(|v| model.slots(v).start as u32).collect(),
-            slot_variable: (0..model.vertices())
-                .flat_map(|v| std::iter::repeat_n(v as u32, model.states(v)))
-                .collect(),
+            on,
             assignment,
         }
     }

@@ -3,12 +3,11 @@
 //! Greedy maximum spanning forests of the edges not yet covered, until all are, and one slave for all patterns over the
 //! same vertices. Every slave has its own copy of its vertices; multipliers make the copies agree, by projected subgradient.
 
-mod group;
-
 use crate::pattern::{Forest, PatternModel};
 use crate::solution::Solution;
-use crate::solver::master::{Component, Decomposition, Master, MasterOptions, SpanningTree, magnitude};
-use group::Group;
+use crate::solver::master::{
+    Component, Decomposition, Groups, Master, MasterOptions, SpanningTree, magnitude,
+};
 
 /// Decodes pattern models by a cover of spanning trees. Keeps its memory between models.
 #[derive(Default)]
@@ -60,7 +59,7 @@ struct Cover {
     copies: Vec<Copy>,
     slaves: Vec<Slave>,
     forests: Vec<Forest>,
-    groups: Vec<Group>,
+    groups: Groups,
     /// Scores by copy and state; multipliers have the same order.
     unary: Vec<f64>,
     /// The state of each copy.
@@ -132,24 +131,18 @@ impl Decomposition for Cover {
         let size = self.share_scores(lambda);
         let mut start = 0;
         let mut dual = 0.0;
-        let mut solved: Vec<&[f64]> = Vec::new();
         for slave in &self.slaves {
             let copies = &self.copies[start..slave.end as usize];
             let labels = &mut self.labels[start..slave.end as usize];
             start = slave.end as usize;
             let (Some(first), Some(last)) = (copies.first(), copies.last()) else { continue };
-            let states = |v: u32| (self.first_slot[v as usize + 1] - self.first_slot[v as usize]) as usize;
-            if slave.is_forest {
-                let end = last.first as usize + states(last.vertex);
-                dual +=
-                    self.forests[slave.index as usize].solve(&self.unary[first.first as usize..end], labels);
+            let states = self.first_slot[last.vertex as usize + 1] - self.first_slot[last.vertex as usize];
+            let scores = &self.unary[first.first as usize..(last.first + states) as usize];
+            dual += if slave.is_forest {
+                self.forests[slave.index as usize].solve(scores, labels)
             } else {
-                solved.clear();
-                solved.extend(
-                    copies.iter().map(|c| &self.unary[c.first as usize..c.first as usize + states(c.vertex)]),
-                );
-                dual += self.groups[slave.index as usize].solve(&solved, labels);
-            }
+                self.groups.solve(slave.index as usize, scores, labels)
+            };
         }
         self.differ(gradient);
         let operations = (3 * self.copies.len()) as f64;
@@ -276,22 +269,18 @@ impl Cover {
         order.extend(component.patterns.iter().copied().filter(|&p| model.members(p as usize).len() > 1));
         let vertices = |p: u32| model.members(p as usize).iter().map(|m| m.vertex);
         let states = |p: u32| model.members(p as usize).iter().map(|m| m.state);
-        order.sort_by(|&p, &q| vertices(p).cmp(vertices(q)).then_with(|| states(p).cmp(states(q))));
-        let mut count = 0;
-        for same in order.chunk_by(|&p, &q| vertices(p).eq(vertices(q))) {
-            if self.groups.len() == count {
-                self.groups.push(Group::default());
-            }
-            self.groups[count].reset(vertices(same[0]).count());
-            for &p in same {
-                self.groups[count].push(states(p), model.weight(p as usize));
-            }
+        let set = |p: u32| model.vertex_set(p as usize);
+        order.sort_by(|&p, &q| set(p).cmp(&set(q)).then_with(|| states(p).cmp(states(q))));
+        self.groups.clear();
+        for same in order.chunk_by(|&p, &q| set(p) == set(q)) {
             for v in vertices(same[0]) {
                 self.add_copy(local[v as usize]);
             }
-            self.slave_magnitude += self.groups[count].magnitude();
-            self.slaves.push(Slave { end: self.copies.len() as u32, index: count as u32, is_forest: false });
-            count += 1;
+            let sizes = vertices(same[0]).map(|v| model.states(v as usize));
+            let index = self.groups.len() as u32;
+            self.slave_magnitude +=
+                self.groups.push(sizes, same.iter().map(|&p| (states(p), model.weight(p as usize))));
+            self.slaves.push(Slave { end: self.copies.len() as u32, index, is_forest: false });
         }
         self.order = order;
     }

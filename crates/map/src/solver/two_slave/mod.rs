@@ -4,24 +4,26 @@
 //! patterns of any order and sign, as a supermodular pseudo-Boolean function by minimum cut. Both share one multiplier for
 //! each literal that the cut knows; vertices outside of it have none. The cut restarts warm, since only unary terms move.
 
+mod bits;
+mod pairs;
 mod reduce;
 
 use crate::cut::Cut;
 use crate::pattern::PatternModel;
 use crate::solution::Solution;
 use crate::solver::master::{Component, Decomposition, Master, MasterOptions};
-use reduce::{NONE, Slaves};
+use reduce::Slaves;
 
-/// How negative weights reach the cut slave, which takes only products with positive weight.
+/// What becomes of the edges outside of the tree and of the patterns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reduction {
-    /// Through the states that are *not* chosen: a negative pair `−w x y` is `w (1 − x) y − w y`; for a larger pattern a
-    /// new vertex says which member fails. Psi is never needed, and each pattern is relaxed as tightly as if it had a
-    /// slave of its own.
+    /// Whatever the cut relaxes as tightly as a slave of its own goes there; the rest (patterns over the same vertices that
+    /// compete, tables with more than two states that are not sparse) gets small slaves of its own. So the bound at
+    /// convergence is never above that of the spanning-tree cover.
     #[default]
-    Witness,
-    /// As in the paper: a negative pattern becomes pair products minus the product (h3, h4), and psi lifts every cell of an
-    /// edge until none is negative. Simpler and looser; kept for comparison.
+    Tight,
+    /// Everything goes to the cut, as in the paper: a negative pattern becomes pair products minus the product (h3, h4), and
+    /// psi lifts every cell of an edge until none is negative.
     Lifted,
 }
 
@@ -47,7 +49,7 @@ impl TwoSlave {
     }
 }
 
-/// The slaves of one component at work.
+/// The slaves of one component at work. Multipliers: one for each literal of the cut, then those of the small slaves.
 #[derive(Default)]
 struct TreeAndCut {
     slaves: Slaves,
@@ -57,6 +59,11 @@ struct TreeAndCut {
     labels: Vec<u32>,
     vertices: usize,
     tree_magnitude: f64,
+    /// Scores of one small slave.
+    scores: Vec<f64>,
+    choice: Vec<u32>,
+    /// All multipliers to begin with.
+    start: Vec<f64>,
 }
 
 impl Decomposition for TreeAndCut {
@@ -75,46 +82,38 @@ impl Decomposition for TreeAndCut {
         self.vertices = component.vertices.len();
         self.labels.clear();
         self.labels.resize(self.slaves.first_slot.len() - 1, 0);
-        self.unary.clone_from(&self.slaves.base);
         let base: f64 = self.slaves.base.iter().filter(|x| x.is_finite()).map(|x| x.abs()).sum();
         self.tree_magnitude = base + self.slaves.forest.magnitude();
+        self.split_evenly();
     }
 
     fn multipliers(&self) -> usize {
-        self.slaves.literals.len()
+        self.start.len()
     }
 
-    /// The tree gets an even share of every product, so that the cut starts without gain.
     fn start(&self, lambda: &mut [f64]) {
-        for (l, share) in lambda.iter_mut().zip(&self.slaves.share) {
-            *l = -share;
-        }
+        lambda.copy_from_slice(&self.start);
     }
 
     fn evaluate(&mut self, lambda: &[f64], gradient: &mut [f64]) -> f64 {
-        let slaves = &mut self.slaves;
-        let multiplier = |literal: u32| if literal == NONE { 0.0 } else { lambda[literal as usize] };
-        // Both literals of a slot are read, so that the order in which multipliers changed leaves no trace.
-        let (mut constant, mut size) = (slaves.constant, slaves.constant.abs());
-        for (i, literal) in slaves.literals.iter().enumerate() {
-            let slot = literal.slot as usize;
-            self.unary[slot] =
-                slaves.base[slot] - multiplier(slaves.plain[slot]) + multiplier(slaves.negated[slot]);
+        let size = self.share_scores(lambda);
+        let mut constant = self.slaves.constant;
+        for (i, literal) in self.slaves.literals.iter().enumerate() {
             self.cut.set_unary(i, lambda[i]);
             if literal.negated {
                 constant -= lambda[i];
             }
-            size += lambda[i].abs();
         }
-        let tree = slaves.forest.solve(&self.unary, &mut self.labels);
+        let tree = self.slaves.forest.solve(&self.unary, &mut self.labels);
         self.cut.solve();
-        for (i, literal) in slaves.literals.iter().enumerate() {
+        for (i, literal) in self.slaves.literals.iter().enumerate() {
             let chosen = (self.labels[literal.vertex as usize] == literal.state) != literal.negated;
             gradient[i] = f64::from(u8::from(self.cut.is_one(i))) - f64::from(u8::from(chosen));
         }
-        let operations = (3 * self.labels.len() + slaves.literals.len()) as f64;
-        let rounding = f64::EPSILON * operations * (self.tree_magnitude + size);
-        tree + self.cut.upper_bound() + constant + rounding
+        let groups = self.solve_groups(lambda, gradient);
+        let operations = (3 * self.labels.len() + lambda.len()) as f64;
+        let rounding = f64::EPSILON * operations * (self.tree_magnitude + size + constant.abs());
+        tree + self.cut.upper_bound() + groups + constant + rounding
     }
 
     fn labels(&self) -> &[u32] {
@@ -123,6 +122,90 @@ impl Decomposition for TreeAndCut {
 
     fn magnitude(&self) -> f64 {
         self.slaves.magnitude
+    }
+}
+
+impl TreeAndCut {
+    /// The slots of a vertex that a small slave has multipliers for: of two states one is enough.
+    fn shared_slots(slaves: &Slaves, vertex: u32) -> std::ops::Range<usize> {
+        let slots =
+            slaves.first_slot[vertex as usize] as usize..slaves.first_slot[vertex as usize + 1] as usize;
+        if slots.len() == 2 { slots.start + 1..slots.end } else { slots }
+    }
+
+    /// Multipliers to begin with: the cut's products give each member an even share, so that the cut has no gain; the small
+    /// slaves give each member its share of the best weight that goes with each state.
+    fn split_evenly(&mut self) {
+        let slaves = &self.slaves;
+        self.start.clear();
+        self.start.extend(slaves.share.iter().map(|share| -share));
+        let mut members = slaves.group_vertices.iter();
+        for group in 0..slaves.groups.len() {
+            slaves.groups.best_weights(group, &mut self.scores);
+            let size = slaves.groups.vertices(group);
+            let mut best = self.scores.as_slice();
+            for &v in members.by_ref().take(size) {
+                let (own, rest) = best.split_at(slaves.states(v));
+                best = rest;
+                let reference = if own.len() == 2 { own[0] } else { 0.0 };
+                let shared = &own[own.len() - Self::shared_slots(slaves, v).len()..];
+                self.start.extend(shared.iter().map(|x| (reference - x) / size as f64));
+            }
+        }
+    }
+
+    /// Gives the tree its scores less all multipliers; returns the sum of their absolute values.
+    fn share_scores(&mut self, lambda: &[f64]) -> f64 {
+        let slaves = &self.slaves;
+        self.unary.clone_from(&slaves.base);
+        for (literal, l) in slaves.literals.iter().zip(lambda) {
+            self.unary[literal.slot as usize] -= if literal.negated { -l } else { *l };
+        }
+        let mut own = lambda[slaves.literals.len()..].iter();
+        for &v in &slaves.group_vertices {
+            for (slot, l) in Self::shared_slots(slaves, v).zip(&mut own) {
+                self.unary[slot] -= l;
+            }
+        }
+        2.0 * lambda.iter().map(|l| l.abs()).sum::<f64>()
+    }
+
+    /// Solves the small slaves; returns the sum of their values.
+    fn solve_groups(&mut self, lambda: &[f64], gradient: &mut [f64]) -> f64 {
+        let slaves = &mut self.slaves;
+        let mut at = slaves.literals.len();
+        let mut start = 0;
+        let mut total = 0.0;
+        for group in 0..slaves.groups.len() {
+            let vertices = start..start + slaves.groups.vertices(group);
+            start = vertices.end;
+            let mut next = at;
+            self.scores.clear();
+            for &v in &slaves.group_vertices[vertices.clone()] {
+                let shared = Self::shared_slots(slaves, v);
+                let all = slaves.first_slot[v as usize] as usize..shared.end;
+                let multipliers = std::iter::repeat_n(0.0, all.len() - shared.len())
+                    .chain(lambda[next..next + shared.len()].iter().copied());
+                next += shared.len();
+                let allowed = |slot: usize| slaves.base[slot] > f64::NEG_INFINITY;
+                self.scores.extend(
+                    all.zip(multipliers).map(|(slot, l)| if allowed(slot) { l } else { f64::NEG_INFINITY }),
+                );
+            }
+            self.choice.clear();
+            self.choice.resize(vertices.len(), 0);
+            total += slaves.groups.solve(group, &self.scores, &mut self.choice);
+            for (&v, &choice) in slaves.group_vertices[vertices].iter().zip(&self.choice) {
+                let first = slaves.first_slot[v as usize] as usize;
+                for slot in Self::shared_slots(slaves, v) {
+                    let state = (slot - first) as u32;
+                    let chosen = self.labels[v as usize] == state;
+                    gradient[at] = f64::from(u8::from(choice == state)) - f64::from(u8::from(chosen));
+                    at += 1;
+                }
+            }
+        }
+        total
     }
 }
 

@@ -5,9 +5,11 @@
 //! reduction differ in how negative weights get there; see [`Reduction`].
 
 use super::Reduction;
+use super::bits::{self, PAIRS};
+use super::pairs::{Cell, Pair};
 use crate::cut::PseudoBoolean;
-use crate::pattern::{Forest, Member, PatternModel, TableView};
-use crate::solver::master::{Component, SpanningTree, magnitude};
+use crate::pattern::{Forest, Member, PatternModel};
+use crate::solver::master::{Component, Groups, SpanningTree, magnitude};
 use rustc_hash::FxHashMap;
 
 pub(super) const NONE: u32 = u32::MAX;
@@ -19,25 +21,6 @@ pub(super) struct Literal {
     pub(super) state: u32,
     pub(super) slot: u32,
     pub(super) negated: bool,
-}
-
-/// A pair of vertices with everything that concerns the two alone: a list of edges and a list of cells.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pair {
-    /// Local index of the lower end.
-    pub(super) u: u32,
-    /// Local index of the higher end.
-    pub(super) v: u32,
-    first_edge: u32,
-    first_cell: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Cell {
-    s: u32,
-    t: u32,
-    weight: f64,
-    next: u32,
 }
 
 /// A product of literals with positive weight, or (for [`Reduction::Lifted`]) the sum of pairs minus the product.
@@ -61,27 +44,31 @@ pub(super) struct Slaves {
     pub(super) forest: Forest,
     pub(super) function: PseudoBoolean,
     pub(super) literals: Vec<Literal>,
-    /// The literal that says a slot is on, or `NONE`.
-    pub(super) plain: Vec<u32>,
-    /// The literal that says a slot is off, or `NONE`.
-    pub(super) negated: Vec<u32>,
-    /// The weight that products would give each literal if they split it evenly.
+    /// Small slaves of their own, and the vertices of each, one group after another.
+    pub(super) groups: Groups,
+    pub(super) group_vertices: Vec<u32>,
+    /// Multipliers to begin with, by literal: the products' weights split evenly.
     pub(super) share: Vec<f64>,
     /// Sum of the largest absolute scores of all parts: no feasible assignment scores below its negative.
     pub(super) magnitude: f64,
     /// What breaking a hard constraint costs: more than all finite scores can bring.
     pub(super) penalty: f64,
 
-    pairs: Vec<Pair>,
-    pair_index: FxHashMap<(u32, u32), u32>,
-    next_edge: Vec<u32>,
-    cells: Vec<Cell>,
-    triples: Vec<u32>,
+    pub(super) pairs: Vec<Pair>,
+    pub(super) pair_index: FxHashMap<(u32, u32), u32>,
+    pub(super) next_edge: Vec<u32>,
+    pub(super) cells: Vec<Cell>,
+    pub(super) tree: SpanningTree,
+    pub(super) table: Vec<f64>,
+    /// For each negative pattern of three or more: a member, and what the pattern costs.
+    pub(super) witnesses: Vec<(u32, u32, f64)>,
+    /// The literal that says a slot is on, or `NONE`.
+    plain: Vec<u32>,
+    /// The literal that says a slot is off, or `NONE`.
+    negated: Vec<u32>,
+    larger: Vec<u32>,
     members: Vec<u32>,
     terms: Vec<Term>,
-    witnesses: Vec<(u32, u32, f64)>,
-    tree: SpanningTree,
-    table: Vec<f64>,
 }
 
 impl Slaves {
@@ -97,14 +84,12 @@ impl Slaves {
         self.reset(model, component);
         self.collect_pairs(model, component, local);
         self.split_patterns(model, component, local, reduction);
-        if reduction == Reduction::Witness {
-            self.merge_triples(model, local);
-        }
+        self.split_sets(model, local);
         self.plant(model, component, preferred);
         for index in 0..self.pairs.len() {
             if !self.tree.has(index) {
                 match reduction {
-                    Reduction::Witness => self.split_pair(model, component, index),
+                    Reduction::Tight => self.split_pair(model, component, index),
                     Reduction::Lifted => self.lift_pair(model, component, index),
                 }
             }
@@ -130,7 +115,9 @@ impl Slaves {
         self.pair_index.clear();
         self.next_edge.clear();
         self.cells.clear();
-        self.triples.clear();
+        self.larger.clear();
+        self.groups.clear();
+        self.group_vertices.clear();
         self.members.clear();
         self.terms.clear();
         self.witnesses.clear();
@@ -138,7 +125,7 @@ impl Slaves {
         self.penalty = if self.magnitude > 0.0 { 2.5 * self.magnitude } else { 1.0 };
     }
 
-    fn slot(&self, vertex: u32, state: u32) -> usize {
+    pub(super) fn slot(&self, vertex: u32, state: u32) -> usize {
         (self.first_slot[vertex as usize] + state) as usize
     }
 
@@ -147,43 +134,16 @@ impl Slaves {
     }
 
     /// Adds to the score of a slot; a forbidden one stays forbidden.
-    fn add_base(&mut self, vertex: u32, state: u32, weight: f64) {
+    pub(super) fn add_base(&mut self, vertex: u32, state: u32, weight: f64) {
         let slot = self.slot(vertex, state);
         self.base[slot] += weight;
     }
 
-    fn soft(&self, weight: f64) -> f64 {
+    pub(super) fn soft(&self, weight: f64) -> f64 {
         weight.max(-self.penalty)
     }
 
-    /// Merges the edges that join the same two vertices.
-    fn collect_pairs(&mut self, model: &PatternModel, component: &Component, local: &[u32]) {
-        for (at, &edge) in component.edges.iter().enumerate() {
-            let (u, v) = model.ends(edge as usize);
-            let pair = self.pair(local[u], local[v]);
-            self.next_edge.push(self.pairs[pair].first_edge);
-            self.pairs[pair].first_edge = at as u32;
-        }
-    }
-
-    fn pair(&mut self, a: u32, b: u32) -> usize {
-        let (u, v) = (a.min(b), a.max(b));
-        let new = self.pairs.len() as u32;
-        let index = *self.pair_index.entry((u, v)).or_insert(new);
-        if index == new {
-            self.pairs.push(Pair { u, v, first_edge: NONE, first_cell: NONE });
-        }
-        index as usize
-    }
-
-    fn add_cell(&mut self, (a, s): (u32, u32), (b, t): (u32, u32), weight: f64) {
-        let pair = self.pair(a, b);
-        let (s, t) = if a < b { (s, t) } else { (t, s) };
-        self.cells.push(Cell { s, t, weight, next: self.pairs[pair].first_cell });
-        self.pairs[pair].first_cell = self.cells.len() as u32 - 1;
-    }
-
-    /// Sends each pattern where it belongs: to a vertex, to a pair, to the triples that wait to be merged, to the cut.
+    /// Sends each pattern where it belongs: to a vertex, to a pair, to the cut, or to the larger ones that are sorted by vertex set.
     fn split_patterns(
         &mut self,
         model: &PatternModel,
@@ -218,10 +178,8 @@ impl Slaves {
                     }
                 }
                 self.add_term(members.iter().map(|m| (here(m), false)), weight.abs(), weight < 0.0);
-            } else if members.len() == 3 && members.iter().all(|m| self.states(here(m).0) == 2) {
-                self.triples.push(p);
             } else {
-                self.add_signed_product(members.iter().map(here), weight);
+                self.larger.push(p);
             }
         }
     }
@@ -253,75 +211,69 @@ impl Slaves {
         }
     }
 
-    /// Merges patterns over the same three binary vertices into one product and three pairs.
-    ///
-    /// A function of three bits is `C l₁l₂l₃` plus a quadratic rest, for literals `l` with the parity that makes `C`
-    /// positive. Of the four choices the one with the weakest pairs is taken; pairs join the edges, so that many meet on one
-    /// and some end up in the tree.
-    fn merge_triples(&mut self, model: &PatternModel, local: &[u32]) {
-        let mut triples = std::mem::take(&mut self.triples);
-        let vertices = |p: u32| {
-            let m = model.members(p as usize);
-            [m[0].vertex, m[1].vertex, m[2].vertex]
-        };
-        triples.sort_by_key(|&p| (vertices(p), p));
-        for group in triples.chunk_by(|&p, &q| vertices(p) == vertices(q)) {
-            let ends = vertices(group[0]).map(|v| local[v as usize]);
-            if let [p] = *group {
-                let weight = self.soft(model.weight(p as usize));
-                self.add_signed_product(
-                    model.members(p as usize).iter().map(|m| (local[m.vertex as usize], m.state)),
-                    weight,
-                );
+    /// Takes the patterns of three or more vertices by vertex set, and sends each set to the cut if that is as tight as a slave of
+    /// its own, else gives it one.
+    fn split_sets(&mut self, model: &PatternModel, local: &[u32]) {
+        let mut larger = std::mem::take(&mut self.larger);
+        let set = |p: u32| model.vertex_set(p as usize);
+        let states = |p: u32| model.members(p as usize).iter().map(|m| m.state);
+        larger.sort_by_key(|&p| set(p));
+        for same in larger.chunk_by_mut(|&p, &q| set(p) == set(q)) {
+            let members =
+                |p: u32| model.members(p as usize).iter().map(|m| (local[m.vertex as usize], m.state));
+            let penalty = self.penalty;
+            let weight = |p: u32| model.weight(p as usize).max(-penalty);
+            if same.len() == 1 || is_disjoint(model, same) {
+                for &p in same.iter() {
+                    self.add_signed_product(members(p), weight(p));
+                }
                 continue;
             }
-            let mut table = [0.0; 8];
-            for &p in group {
-                let m = model.members(p as usize);
-                table[(m[0].state | m[1].state << 1 | m[2].state << 2) as usize] +=
-                    self.soft(model.weight(p as usize));
+            if let &[a, b, c] = model.members(same[0] as usize) {
+                let ends = [a, b, c].map(|m| local[m.vertex as usize]);
+                let mut table = [0.0; 8];
+                if ends.iter().all(|&v| self.states(v) == 2) {
+                    for &p in same.iter() {
+                        table[states(p).rev().fold(0, |at, state| at << 1 | state as usize)] += weight(p);
+                    }
+                    if let Some(flips) = bits::supermodular_flips(&table) {
+                        self.add_bits(ends, &table, flips);
+                        continue;
+                    }
+                }
             }
-            self.add_bits(ends, &table);
+            same.sort_by(|&p, &q| states(p).cmp(states(q)));
+            self.group_vertices.extend(members(same[0]).map(|(v, _)| v));
+            let sizes = model.members(same[0] as usize).iter().map(|m| model.states(m.vertex as usize));
+            self.groups.push(sizes, same.iter().map(|&p| (states(p), weight(p))));
         }
-        self.triples = triples;
+        self.larger = larger;
     }
 
-    fn add_bits(&mut self, ends: [u32; 3], table: &[f64; 8]) {
-        let cubic: f64 = (0..8u32)
-            .map(|x| if x.count_ones() % 2 == 1 { table[x as usize] } else { -table[x as usize] })
-            .sum();
-        let rest_without = |flips: u32| {
-            let mut rest = *table;
-            rest[(7 ^ flips) as usize] -= cubic.abs();
-            rest
-        };
-        let pair_weight = |rest: &[f64; 8], i: usize, j: usize| {
-            rest[1 << i | 1 << j] - rest[1 << i] - rest[1 << j] + rest[0]
-        };
-        const PAIRS: [(usize, usize); 3] = [(0, 1), (0, 2), (1, 2)];
-        let strength = |flips: u32| {
-            let rest = rest_without(flips);
-            PAIRS.iter().map(|&(i, j)| pair_weight(&rest, i, j).abs()).sum::<f64>()
-        };
-        let parity = u32::from(cubic < 0.0);
-        let choices = (0..8u32).filter(|f| f.count_ones() % 2 == parity);
-        let flips = choices.min_by(|&a, &b| strength(a).total_cmp(&strength(b))).unwrap_or(0);
-        let rest = rest_without(flips);
+    /// Adds a function of three binary vertices that is supermodular after `flips`: one product, and pairs that join the edges.
+    fn add_bits(&mut self, ends: [u32; 3], table: &[f64; 8], flips: usize) {
+        let rest = bits::without_cubic(table, flips);
         self.constant += rest[0];
-        for i in 0..3 {
-            self.add_base(ends[i], 1, rest[1 << i] - rest[0]);
+        for (i, &end) in ends.iter().enumerate() {
+            self.add_base(end, 1, rest[1 << i] - rest[0]);
         }
         for (i, j) in PAIRS {
-            self.add_cell((ends[i], 1), (ends[j], 1), pair_weight(&rest, i, j));
+            self.add_cell((ends[i], 1), (ends[j], 1), bits::quadratic(&rest, i, j));
         }
-        if cubic != 0.0 {
-            let literal = |i: usize| ((ends[i], 1 ^ (flips >> i & 1)), false);
-            self.add_term([literal(0), literal(1), literal(2)].into_iter(), cubic.abs(), false);
+        let product = bits::cubic(table).abs();
+        if product > 0.0 {
+            let literal = |i: usize| ((ends[i], 1 ^ (flips >> i & 1) as u32), false);
+            self.add_term([literal(0), literal(1), literal(2)].into_iter(), product, false);
         }
     }
 
     /// Adds a term over literals given as ((vertex, state), negated); drops it if a literal can never hold.
-    fn add_term(&mut self, literals: impl Iterator<Item = ((u32, u32), bool)>, weight: f64, lifted: bool) {
+    pub(super) fn add_term(
+        &mut self,
+        literals: impl Iterator<Item = ((u32, u32), bool)>,
+        weight: f64,
+        lifted: bool,
+    ) {
         let start = self.members.len();
         for ((vertex, state), negated) in literals {
             match self.literal(vertex, state, negated) {
@@ -348,187 +300,6 @@ impl Slaves {
         Some(*index)
     }
 
-    /// Chooses the spanning forest and fills its tables.
-    fn plant(&mut self, model: &PatternModel, component: &Component, preferred: impl Fn(u32) -> bool) {
-        let mut tree = std::mem::take(&mut self.tree);
-        let vertices = component.vertices.len();
-        tree.clear();
-        for index in 0..self.pairs.len() {
-            let pair = self.pairs[index];
-            let given = self.edges_of(pair).any(|at| preferred(component.edges[at]));
-            let (hard, dense, strength) = self.weigh(model, component, index);
-            tree.offer(pair.u, pair.v, [given, hard, dense], strength);
-        }
-        tree.choose(vertices);
-        self.forest.reset(&self.first_slot);
-        let mut forest = std::mem::take(&mut self.forest);
-        tree.visit(vertices, |vertex, above| match above {
-            None => {
-                forest.push(vertex as usize, None);
-            }
-            Some((parent, pair)) => {
-                self.fill_table(model, component, pair);
-                let columns = self.states(self.pairs[pair].v);
-                let rows_are_child = self.pairs[pair].u == vertex;
-                let width = self.states(parent);
-                let out = forest.push(vertex as usize, Some(parent as usize));
-                for (at, x) in out.iter_mut().enumerate() {
-                    let (child, up) = (at / width, at % width);
-                    *x = self.table[if rows_are_child { child * columns + up } else { up * columns + child }];
-                }
-            }
-        });
-        for (i, &(v, s, loss)) in self.witnesses.iter().enumerate() {
-            let width = self.states(v);
-            let out = forest.push(vertices + i, Some(v as usize));
-            for (state, x) in out[..width].iter_mut().enumerate() {
-                *x = if state as u32 == s { 0.0 } else { loss };
-            }
-        }
-        self.forest = forest;
-        self.tree = tree;
-    }
-
-    fn edges_of(&self, pair: Pair) -> impl Iterator<Item = usize> + '_ {
-        let first = (pair.first_edge != NONE).then_some(pair.first_edge);
-        std::iter::successors(first, |&at| Some(self.next_edge[at as usize]).filter(|&next| next != NONE))
-            .map(|at| at as usize)
-    }
-
-    fn cells_of(&self, pair: Pair) -> impl Iterator<Item = Cell> + '_ {
-        let first = (pair.first_cell != NONE).then_some(pair.first_cell);
-        std::iter::successors(first, |&at| Some(self.cells[at as usize].next).filter(|&next| next != NONE))
-            .map(|at| self.cells[at as usize])
-    }
-
-    /// Whether a pair forbids something, whether the cut slave would be loose on it, and how much it can change the value.
-    fn weigh(&mut self, model: &PatternModel, component: &Component, index: usize) -> (bool, bool, f64) {
-        let pair = self.pairs[index];
-        let binary = self.states(pair.u) == 2 && self.states(pair.v) == 2;
-        let dense = self
-            .edges_of(pair)
-            .any(|at| matches!(model.edge_table(component.edges[at] as usize), TableView::Dense(_)));
-        if binary {
-            self.fill_table(model, component, index);
-            let hard = self.table.contains(&f64::NEG_INFINITY);
-            return (hard, false, self.interaction().abs());
-        }
-        let (mut low, mut high, mut hard) = (0.0f64, 0.0f64, false);
-        let mut note = |x: f64| {
-            hard |= x == f64::NEG_INFINITY;
-            if x.is_finite() {
-                (low, high) = (low.min(x), high.max(x));
-            }
-        };
-        for at in self.edges_of(pair) {
-            match model.edge_table(component.edges[at] as usize) {
-                TableView::Dense(values) | TableView::Sparse(_, values) => {
-                    values.iter().for_each(|&x| note(x))
-                }
-            }
-        }
-        self.cells_of(pair).for_each(|c| note(c.weight));
-        (hard, dense, high - low)
-    }
-
-    /// The mixed difference of a 2 by 2 table: all that remains when unary parts are taken out.
-    fn interaction(&self) -> f64 {
-        let t = [0, 1, 2, 3].map(|i| self.soft(self.table[i]));
-        t[0] + t[3] - t[1] - t[2]
-    }
-
-    /// Sums everything that concerns a pair into `table`, rows for the states of its lower end.
-    fn fill_table(&mut self, model: &PatternModel, component: &Component, index: usize) {
-        let pair = self.pairs[index];
-        let columns = self.states(pair.v);
-        let mut table = std::mem::take(&mut self.table);
-        table.clear();
-        table.resize(self.states(pair.u) * columns, 0.0);
-        for at in self.edges_of(pair) {
-            model.add_edge_table(component.edges[at] as usize, true, &mut table);
-        }
-        for cell in self.cells_of(pair) {
-            table[cell.s as usize * columns + cell.t as usize] += cell.weight;
-        }
-        self.table = table;
-    }
-
-    /// Sends a pair to the cut slave, with as little psi as suffices: unary parts are taken out first.
-    fn split_pair(&mut self, model: &PatternModel, component: &Component, index: usize) {
-        let Pair { u, v, .. } = self.pairs[index];
-        self.fill_table(model, component, index);
-        let mut table = std::mem::take(&mut self.table);
-        table.iter_mut().for_each(|x| *x = x.max(-self.penalty));
-        let (rows, columns) = (self.states(u), self.states(v));
-        if (rows, columns) == (2, 2) {
-            let interaction = table[0] + table[3] - table[1] - table[2];
-            self.constant += table[0];
-            self.add_base(u, 1, table[2] - table[0]);
-            self.add_base(v, 1, table[1] - table[0]);
-            self.add_signed_pair(u, 1, v, 1, interaction);
-        } else {
-            let usual = most_frequent(&table);
-            let exceptions = table.iter().filter(|&&x| x != usual).count();
-            if exceptions <= rows.max(columns) {
-                self.constant += usual;
-                for (at, &x) in table.iter().enumerate().filter(|&(_, &x)| x != usual) {
-                    self.add_signed_pair(u, (at / columns) as u32, v, (at % columns) as u32, x - usual);
-                }
-            } else {
-                self.take_out_minima(u, v, &mut table);
-                for (at, &x) in table.iter().enumerate().filter(|&(_, &x)| x > 0.0) {
-                    self.add_signed_pair(u, (at / columns) as u32, v, (at % columns) as u32, x);
-                }
-            }
-        }
-        self.table = table;
-    }
-
-    /// Moves the minimum of each row, then of each column, to the vertices' scores.
-    fn take_out_minima(&mut self, u: u32, v: u32, table: &mut [f64]) {
-        let columns = self.states(v);
-        for (s, row) in table.chunks_exact_mut(columns).enumerate() {
-            let least = row.iter().copied().fold(f64::INFINITY, f64::min);
-            row.iter_mut().for_each(|x| *x -= least);
-            self.add_base(u, s as u32, least);
-        }
-        for t in 0..columns {
-            let least = table[t..].iter().step_by(columns).copied().fold(f64::INFINITY, f64::min);
-            table[t..].iter_mut().step_by(columns).for_each(|x| *x -= least);
-            self.add_base(v, t as u32, least);
-        }
-    }
-
-    /// Adds `weight · x_u x_v`; a negative weight through `−w x_u x_v = w (1 − x_u) x_v − w x_v`.
-    fn add_signed_pair(&mut self, u: u32, s: u32, v: u32, t: u32, weight: f64) {
-        let forbidden = |this: &Self, v, s| this.base[this.slot(v, s)] == f64::NEG_INFINITY;
-        if weight == 0.0 || forbidden(self, u, s) || forbidden(self, v, t) {
-            return;
-        }
-        if weight < 0.0 {
-            self.add_base(v, t, weight);
-        }
-        self.add_term([((u, s), weight < 0.0), ((v, t), false)].into_iter(), weight.abs(), false);
-    }
-
-    /// Sends a pair to the cut slave as in the paper: psi is added to every cell, so that none is negative.
-    fn lift_pair(&mut self, model: &PatternModel, component: &Component, index: usize) {
-        let Pair { u, v, .. } = self.pairs[index];
-        self.fill_table(model, component, index);
-        let table = std::mem::take(&mut self.table);
-        let columns = self.states(v);
-        let psi = -table.iter().map(|&x| self.soft(x)).fold(0.0, f64::min);
-        self.constant -= psi;
-        for (at, &x) in table.iter().enumerate() {
-            let weight = self.soft(x) + psi;
-            if weight > 0.0 {
-                let (s, t) = ((at / columns) as u32, (at % columns) as u32);
-                self.add_term([((u, s), false), ((v, t), false)].into_iter(), weight, false);
-            }
-        }
-        self.table = table;
-    }
-
     fn state_function(&mut self) {
         self.function.reset(self.literals.len());
         self.share.clear();
@@ -551,9 +322,14 @@ impl Slaves {
     }
 }
 
-fn most_frequent(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let longest = sorted.chunk_by(|a, b| a == b).max_by_key(|run| run.len());
-    longest.map_or(0.0, |run| run[0])
+/// Whether patterns over the same vertices all have positive weight and no two share a member: then each takes its share of
+/// probability without regard to the others, and apart they are as tight as together.
+fn is_disjoint(model: &PatternModel, same: &[u32]) -> bool {
+    let shares = |p: u32, q: u32| {
+        model.members(p as usize).iter().zip(model.members(q as usize)).any(|(a, b)| a.state == b.state)
+    };
+    let fewest = model.members(same[0] as usize).iter().map(|m| model.states(m.vertex as usize)).min();
+    fewest.is_some_and(|states| same.len() <= states)
+        && same.iter().all(|&p| model.weight(p as usize) > 0.0)
+        && same.iter().enumerate().all(|(i, &p)| same[..i].iter().all(|&q| !shares(p, q)))
 }

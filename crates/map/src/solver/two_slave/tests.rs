@@ -26,17 +26,17 @@ fn certified(
 
 #[test]
 fn binary_models_against_enumeration() {
-    let share = certified(BINARY, 0..1500, Reduction::Witness, StepRule::Level, 300);
+    let share = certified(BINARY, 0..1500, Reduction::Tight, StepRule::Level, 300);
     eprintln!("binary {share}");
     assert!(share > 0.5, "{share}");
 }
 
 #[test]
 fn many_states_against_enumeration() {
-    let share = certified(MANY_STATES, 0..1000, Reduction::Witness, StepRule::Level, 300);
+    let share = certified(MANY_STATES, 0..1000, Reduction::Tight, StepRule::Level, 300);
     eprintln!("many {share}");
     let sparse =
-        certified(Shape { dense: false, ..MANY_STATES }, 0..1000, Reduction::Witness, StepRule::Level, 300);
+        certified(Shape { dense: false, ..MANY_STATES }, 0..1000, Reduction::Tight, StepRule::Level, 300);
     eprintln!("many sparse {sparse}");
     assert!(share > 0.5, "{share}");
 }
@@ -44,7 +44,7 @@ fn many_states_against_enumeration() {
 #[test]
 fn hard_constraints_against_enumeration() {
     for shape in [Shape { hard: 6, ..BINARY }, Shape { hard: 5, ..MANY_STATES }] {
-        let share = certified(shape, 0..800, Reduction::Witness, StepRule::Level, 300);
+        let share = certified(shape, 0..800, Reduction::Tight, StepRule::Level, 300);
         eprintln!("hard {share}");
         assert!(share > 0.5, "{share}");
     }
@@ -62,7 +62,7 @@ fn the_papers_reduction_against_enumeration() {
 #[test]
 fn scale_does_not_matter() {
     for scale in [1e-6, 1e6] {
-        let share = certified(Shape { scale, ..BINARY }, 0..300, Reduction::Witness, StepRule::Level, 300);
+        let share = certified(Shape { scale, ..BINARY }, 0..300, Reduction::Tight, StepRule::Level, 300);
         eprintln!("scale {share}");
         assert!(share > 0.5, "{share}");
     }
