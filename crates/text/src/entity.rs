@@ -100,7 +100,7 @@ pub type Tag<'a> = Option<(Position, &'a str)>;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("label `{label}` of word {} may not stand {after} in {scheme}; {hint}", .word + 1)]
 pub struct LabelError {
-    /// The word, counted from 0; the number of words if the end of the sentence is what is wrong.
+    /// The word, counted from 0.
     pub word: usize,
     /// Its label.
     pub label: String,
@@ -148,32 +148,32 @@ impl Scheme {
 
     /// Calls for every label that is not of this scheme or may not stand where it stands.
     pub fn violations<L: AsRef<str>>(self, labels: &[L], mut report: impl FnMut(LabelError)) {
+        const NO_LABEL: &str = "labels are `O`, or a letter of the scheme, a hyphen and a type";
+        const BROKEN: &str = "repair the labels, or name the scheme they are in";
+        const OPEN: &str = "the entity is not closed: repair the labels, or name the scheme they are in";
+        let error = |word: usize, after: String, hint| LabelError {
+            word,
+            label: labels[word].as_ref().to_owned(),
+            after,
+            scheme: self,
+            hint,
+        };
+        let after = |word: usize| match word.checked_sub(1) {
+            None => "at the start".to_owned(),
+            Some(before) => format!("after `{}`", labels[before].as_ref()),
+        };
         let mut before: Tag<'_> = None;
-        let mut written_before = None;
-        for (word, label) in labels.iter().map(AsRef::as_ref).enumerate() {
-            let after = written_before.map_or("at the start".to_owned(), |label| format!("after `{label}`"));
-            match self.parse(label) {
-                Ok(tag) => {
-                    if !self.allows(before, tag) {
-                        let hint = "repair the labels, or name the scheme they are in";
-                        report(LabelError { word, label: label.to_owned(), after, scheme: self, hint });
-                    }
-                    before = tag;
-                }
-                Err(()) => {
-                    let hint = "labels are `O`, or a letter of the scheme, a hyphen and a type";
-                    report(LabelError { word, label: label.to_owned(), after, scheme: self, hint });
-                    before = None;
-                }
+        for (word, label) in labels.iter().enumerate() {
+            let parsed = self.parse(label.as_ref());
+            match parsed {
+                Err(()) => report(error(word, after(word), NO_LABEL)),
+                Ok(tag) if !self.allows(before, tag) => report(error(word, after(word), BROKEN)),
+                Ok(_) => {}
             }
-            written_before = Some(label);
+            before = parsed.unwrap_or(None);
         }
-        if let Some(last) = written_before
-            && !self.allows(before, None)
-        {
-            let (word, label, after) = (labels.len() - 1, last.to_owned(), "at the end".to_owned());
-            let hint = "the entity is not closed: repair the labels, or name the scheme they are in";
-            report(LabelError { word, label, after, scheme: self, hint });
+        if !self.allows(before, None) {
+            report(error(labels.len() - 1, "at the end".to_owned(), OPEN));
         }
     }
 
@@ -183,7 +183,9 @@ impl Scheme {
     /// The first label that is not of the scheme or may not stand where it stands.
     pub fn decode<L: AsRef<str>>(self, labels: &[L]) -> Result<Vec<Entity<'_>>, LabelError> {
         let mut first = None;
-        self.violations(labels, |error| drop(first.get_or_insert(error)));
+        self.violations(labels, |error| {
+            first.get_or_insert(error);
+        });
         match first {
             Some(error) => Err(error),
             None => Ok(decode_any(labels)),

@@ -80,6 +80,8 @@ pub enum Kind {
     EnhancedDependency,
     /// A comment in the wrong place, or a sentence without words.
     Comment,
+    /// A comment `# text` that does not spell the tokens.
+    Text,
     /// Heads that make no tree.
     Tree,
     /// A label that may not follow the one before it.

@@ -24,14 +24,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod check;
 pub mod columns;
 mod conllu;
+pub mod convert;
 pub mod document;
 pub mod entity;
 pub mod error;
 pub mod evaluate;
 mod faults;
+mod format;
 pub mod input;
+pub mod jsonl;
+pub mod output;
+pub mod plain;
 mod reader;
 pub mod sentence;
 mod tree;
@@ -40,6 +46,7 @@ pub use columns::Columns;
 pub use document::Document;
 pub use entity::{Entity, Scheme};
 pub use error::{Error, ErrorList, FormatError};
+pub use format::{Format, UnknownFormat};
 pub use reader::{Batches, SentenceReader};
 pub use sentence::{Layer, Layout, RowId, Sentence};
 pub use tree::Tree;

@@ -363,8 +363,7 @@ impl Sentence {
                 }
             }
             out.write_all(&bytes[run])?;
-            let content = line.trim_end_matches('\n').trim_end_matches('\r').len();
-            return out.write_all(&line.as_bytes()[content..]);
+            return out.write_all(line_end(line).as_bytes());
         }
         let mut end = 0;
         for (field, &cell) in self.layout.fields(line).zip(cells) {
@@ -419,6 +418,16 @@ impl<'a> RowView<'a> {
     /// The line of the file on which it stood.
     pub fn line(&self) -> u64 {
         self.sentence.line_at(self.sentence.rows[self.row].line.start as usize)
+    }
+}
+
+/// The line end of a line: what no field holds.
+fn line_end(line: &str) -> &str {
+    match line.as_bytes() {
+        [.., b'\r', b'\n'] => "\r\n",
+        [.., b'\n'] => "\n",
+        [.., b'\r'] => "\r",
+        _ => "",
     }
 }
 

@@ -3,7 +3,8 @@ use std::io::{self, Chain, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::Error;
+use crate::error::Error;
+use crate::format::Format;
 
 /// The name under which standard input appears in messages.
 pub const STDIN: &str = "<stdin>";
@@ -28,7 +29,12 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 pub struct Input {
     name: Arc<str>,
     stream: Box<dyn Read + Send>,
+    /// Bytes that were looked at but not yet read.
+    head: Vec<u8>,
 }
+
+/// How many bytes are looked at to tell a format.
+const HEAD: usize = 1 << 13;
 
 impl Input {
     /// Opens a file; `-` is standard input.
@@ -67,7 +73,31 @@ impl Input {
         } else {
             Box::new(whole)
         };
-        Ok(Input { name, stream })
+        Ok(Input { name, stream, head: Vec::new() })
+    }
+
+    /// The format of what is inside: what the content looks like if that is telling, else what the name says, else
+    /// text. Waits for the first bytes; they are still there to be read.
+    pub fn format(&mut self) -> Result<Format, Error> {
+        while self.head.len() < HEAD {
+            let mut more = [0; HEAD];
+            let count = match self.stream.read(&mut more) {
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(Error::io(&self.name, error)),
+            };
+            self.head.extend_from_slice(&more[..count]);
+            // A whole sentence or line is enough: a partner on a pipe may be waiting for an answer to it.
+            if count == 0 || self.head.ends_with(b"\n") {
+                break;
+            }
+        }
+        let named = Format::from_path(&*self.name);
+        Ok(match (Format::from_content(&self.head), named) {
+            (Some(found @ (Format::Conllu | Format::Jsonl)), _) => found,
+            (_, Some(named)) => named,
+            (found, None) => found.unwrap_or(Format::Text),
+        })
     }
 
     /// The name that appears in messages.
@@ -78,7 +108,13 @@ impl Input {
 
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.stream.read(buffer)
+        if self.head.is_empty() {
+            return self.stream.read(buffer);
+        }
+        let count = self.head.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&self.head[..count]);
+        self.head.drain(..count);
+        Ok(count)
     }
 }
 

@@ -1,0 +1,136 @@
+//! Writing files so that nobody ever sees half of one.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A file that appears under its name only when it is complete.
+///
+/// It is written beside its target under another name; [`commit`](AtomicFile::commit) flushes it to disk and
+/// renames it. Dropped before that, it is removed, and an older file of the name stays as it was.
+///
+/// ```
+/// use std::io::Write;
+/// use consonant_text::output::AtomicFile;
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("model");
+/// let mut file = AtomicFile::create(&path)?;
+/// file.write_all(b"weights")?;
+/// assert!(!path.exists());
+/// file.commit()?;
+/// assert_eq!(std::fs::read(&path)?, b"weights");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct AtomicFile {
+    writer: Option<BufWriter<File>>,
+    temporary: PathBuf,
+    target: PathBuf,
+}
+
+static COUNTER: AtomicU64 = AtomicU64::new(0);
+
+impl AtomicFile {
+    /// Starts a file that will appear at a path. Follows a symbolic link at the path to the file it names.
+    pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref();
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        if target.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder, not a file"));
+        }
+        let name = target.file_name().ok_or_else(|| {
+            io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "the path names no file: expected a folder and a file name",
+            )
+        })?;
+        loop {
+            // The process and a count make the name ours; a file left over by a process of the same number is passed.
+            let mut temporary_name = std::ffi::OsString::from(".");
+            temporary_name.push(name);
+            let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+            temporary_name.push(format!(".{}-{count}.tmp", process::id()));
+            let temporary = target.with_file_name(temporary_name);
+            match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+                Ok(file) => {
+                    let writer = Some(BufWriter::with_capacity(1 << 16, file));
+                    return Ok(AtomicFile { writer, temporary, target });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The file under its temporary name, to be removed by a handler of signals.
+    pub fn temporary_path(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// Makes the file complete and gives it its name.
+    pub fn commit(mut self) -> io::Result<()> {
+        if let Some(writer) = self.writer.take() {
+            let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+            if let Ok(old) = fs::metadata(&self.target) {
+                file.set_permissions(old.permissions())?;
+            }
+            file.sync_all()?;
+        }
+        fs::rename(&self.temporary, &self.target)?;
+        self.temporary.clear();
+        Ok(())
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.as_mut().map_or(Ok(0), |writer| writer.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        if !self.temporary.as_os_str().is_empty() {
+            // Without its buffer, so that dropping does not write what is to be thrown away.
+            drop(self.writer.take().map(BufWriter::into_parts));
+            // Nothing can be done about a failure here, and the target is untouched.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dropped_it_leaves_everything_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        fs::write(&path, "old").unwrap();
+        let mut file = AtomicFile::create(&path).unwrap();
+        file.write_all(b"new").unwrap();
+        drop(file);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let mut file = AtomicFile::create(&path).unwrap();
+        file.write_all(b"new").unwrap();
+        file.commit().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn folders_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(AtomicFile::create(folder.path()).is_err());
+        assert!(AtomicFile::create(folder.path().join("none/out")).is_err());
+    }
+}

@@ -1,0 +1,108 @@
+//! JSONL: round trips, changes and errors.
+
+use consonant_text::error::Kind;
+use consonant_text::jsonl::{
+    AnyRecord, CompressionPair, JsonlReader, Record, SentenceRecord, Thread, Topic, write_record,
+};
+use consonant_text::{Document, Sentence};
+
+fn copy<T: Record>(text: &str) -> String {
+    let mut reader = JsonlReader::<_, T>::new(text.as_bytes(), "test");
+    let mut out = Vec::new();
+    while let Some((_, record)) = reader.read().unwrap() {
+        write_record(&record, &mut out).unwrap();
+    }
+    out.extend(reader.trailer().as_bytes());
+    String::from_utf8(out).unwrap()
+}
+
+fn error<T: Record>(text: &str) -> (Kind, String) {
+    let error = JsonlReader::<_, T>::new(text.as_bytes(), "f").next().unwrap().err().unwrap();
+    (error.as_format().unwrap().kind, error.to_string())
+}
+
+#[test]
+fn unchanged_lines_come_out_as_they_were() {
+    let text = "\u{feff}\n{\"keep\" :[1,0],\"x\":1.50, \"tokens\":[\"\\u00e9\",\"b\"],\"id\":\"1\"}\r\n\n\
+        {\"id\":\"t\",\"units\":[{\"text\":\"a\"}]}\n{\"id\":\"s\",\"documents\":[{\"text\":\"a\",\"q\":[]}]}\n \n";
+    assert_eq!(copy::<AnyRecord>(text), text);
+}
+
+#[test]
+fn changes_keep_unknown_fields_in_place() {
+    let line = r#"{"id":"s","z":1,"documents":[{"id":"d","author":"x","text":"a"}],"summaries":[]}"#;
+    let mut topic: Topic = JsonlReader::new(line.as_bytes(), "test").next().unwrap().unwrap();
+    topic.documents[0].text = "b".into();
+    topic.summaries.push("c".into());
+    let mut out = Vec::new();
+    write_record(&topic, &mut out).unwrap();
+    let expected = r#"{"id":"s","z":1,"documents":[{"id":"d","author":"x","text":"b"}],"summaries":["c"]}"#;
+    assert_eq!(String::from_utf8(out).unwrap(), format!("{expected}\n"));
+}
+
+#[test]
+fn errors_say_what_and_where() {
+    let unit = r#"{"text":"a"}"#;
+    let thread = |links: &str| format!(r#"{{"id":"t","units":[{unit},{unit}],"links":{links}}}"#);
+    for links in ["[[0,1]]", "[[1,1]]", "[[2,0]]", "[[1,9]]"] {
+        assert_eq!(error::<Thread>(&thread(links)).0, Kind::Link, "{links}");
+    }
+    for links in ["[[1]]", "[[1,0,0]]", "[[1,-1]]", "[1,0]", "\"x\"", "null"] {
+        assert_eq!(error::<Thread>(&thread(links)).0, Kind::Json, "{links}");
+    }
+    assert!(error::<Thread>(&thread("[[0,1]]")).1.contains("[0, 1]"));
+    assert_eq!(error::<CompressionPair>(r#"{"id":"1","tokens":["a"],"keep":[1,0]}"#).0, Kind::UnequalLists);
+    assert_eq!(error::<CompressionPair>(r#"{"id":"1","tokens":["a"],"keep":[2]}"#).0, Kind::Json);
+    assert_eq!(
+        error::<CompressionPair>(r#"{"id":"é","tokens":[1],"keep":[1]}"#).1,
+        "f:1:21: expected a string, came invalid type: integer `1`; correct the value"
+    );
+    assert!(error::<CompressionPair>(r#"{"id":"1","keep":[1]}"#).1.contains("expected a field `tokens`"));
+    assert!(error::<Topic>(r#"{"id":"1","documents":[]}"#).1.contains("one document or more"));
+    for broken in ["[]", "{", "{}", "nonsense", "{\"id\":\"1\"}{}", &"[".repeat(100_000)] {
+        assert_eq!(error::<AnyRecord>(broken).0, Kind::Json, "{broken:.20}");
+    }
+}
+
+#[test]
+fn long_lines_are_passed_over() {
+    let text = format!("{{\"id\":\"{}\"}}\n{{\"id\":\"1\",\"tokens\":[],\"keep\":[]}}\n", "x".repeat(2000));
+    let mut reader = JsonlReader::<_, CompressionPair>::new(text.as_bytes(), "test").max_length(1000);
+    assert!(reader.read().is_err());
+    assert_eq!(reader.read().unwrap().unwrap().0, 2);
+    assert!(reader.read().unwrap().is_none());
+}
+
+#[test]
+fn threads_become_documents() {
+    let line =
+        r#"{"id":"t","units":[{"author":"a","time":"10:00","text":"hé"},{"text":"ho"}],"links":[[1,0]]}"#;
+    let thread: Thread = JsonlReader::new(line.as_bytes(), "test").next().unwrap().unwrap();
+    let document = Document::from(&thread);
+    assert_eq!(document.text(), "hé\nho");
+    assert_eq!(document.unit_text(1), "ho");
+    assert_eq!((document.links[0].source, document.links[0].target), (1, 0));
+}
+
+#[test]
+fn sentences_survive_json() {
+    let text = "# newdoc\n# sent_id = 1\n# text = Zum Fluß\n1-2\tZum\t_\t_\t_\t_\t_\t_\t_\t_\n\
+        1\tzu\t_\tADP\t_\t_\t3\tcase\t_\t_\n2\tdem\t_\tDET\t_\t_\t3\tdet\t_\t_\n2.1\tx\t_\t_\t_\t_\t_\t_\t3:dep\t_\n\
+        3\tFluß\tFluß\tNOUN\tNN\tCase=Dat\t0\troot\t_\tNER=B-LOC\n\n";
+    let sentence = Sentence::from_conllu(text).unwrap();
+    let record = SentenceRecord::from(&sentence);
+    assert_eq!(
+        record.tokens.iter().map(|token| token.start).collect::<Vec<_>>(),
+        [Some(0), None, None, None, Some(4)]
+    );
+    assert_eq!(record.entities[0].kind, "LOC");
+    let mut line = Vec::new();
+    write_record(&record, &mut line).unwrap();
+    let AnyRecord::Sentence(again) = JsonlReader::new(&line[..], "test").next().unwrap().unwrap() else {
+        panic!("a sentence");
+    };
+    assert_eq!(again, record);
+    assert_eq!(again.to_sentence().unwrap().to_string(), text);
+    let broken = String::from_utf8(line).unwrap().replace("\"head\":3", "\"head\":9");
+    assert_eq!(error::<AnyRecord>(&broken).0, Kind::Head);
+}
