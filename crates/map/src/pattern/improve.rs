@@ -2,15 +2,25 @@
 
 use super::{PatternModel, TableView};
 
-/// Improves assignments of one model in place.
+/// A pattern at one of its vertices.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    pattern: u32,
+    state: u32,
+}
+
+/// Improves assignments of one model, moving from one to the next at a cost that grows with how much they differ.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Improver {
     /// Edges of vertex `v` are `edges[edge_first[v]..edge_first[v + 1]]`; the same for patterns.
     edge_first: Vec<u32>,
     edges: Vec<u32>,
     pattern_first: Vec<u32>,
-    patterns: Vec<u32>,
-    /// How many members of each pattern the assignment misses.
+    /// With the state that the pattern asks of the vertex.
+    patterns: Vec<Place>,
+    /// The assignment at hand.
+    pub(crate) current: Vec<u32>,
+    /// How many members of each pattern it misses.
     missing: Vec<u32>,
     scores: Vec<f64>,
     /// What breaking a hard constraint costs here: finite, so that fewer broken ones are better.
@@ -29,48 +39,69 @@ impl Improver {
         self.penalty = penalty;
         let ends = |edge| {
             let (u, v) = model.ends(edge);
-            [u as u32, v as u32].into_iter()
+            [u as u32, v as u32].into_iter().map(move |v| (v, edge as u32))
         };
         index(vertices, model.edges(), ends, &mut self.edge_first, &mut self.edges);
-        let members = |p| model.members(p).iter().map(|m| m.vertex);
-        index(vertices, model.patterns(), members, &mut self.pattern_first, &mut self.patterns);
+        let places = |p: usize| {
+            let place = move |state| Place { pattern: p as u32, state };
+            model.members(p).iter().map(move |m| (m.vertex, place(m.state)))
+        };
+        index(vertices, model.patterns(), places, &mut self.pattern_first, &mut self.patterns);
+        self.current.clear();
+        self.current.resize(vertices, 0);
         self.missing.clear();
-        self.missing.resize(model.patterns(), 0);
+        let misses = |p| model.members(p).iter().filter(|m| m.state != 0).count() as u32;
+        self.missing.extend((0..model.patterns()).map(misses));
         self.seen.clear();
         self.seen.resize(vertices, 0);
         self.round = 0;
     }
 
-    /// The edges of a vertex.
-    pub(crate) fn edges(&self, vertex: usize) -> &[u32] {
+    fn edges(&self, vertex: usize) -> &[u32] {
         &self.edges[self.edge_first[vertex] as usize..self.edge_first[vertex + 1] as usize]
     }
 
-    /// The patterns with a vertex.
-    pub(crate) fn patterns(&self, vertex: usize) -> &[u32] {
+    fn places(&self, vertex: usize) -> &[Place] {
         &self.patterns[self.pattern_first[vertex] as usize..self.pattern_first[vertex + 1] as usize]
     }
 
-    /// Gives each of `vertices` in turn its best state, the others fixed, until nothing changes or `sweeps` are done.
-    /// Returns whether anything changed. `patterns` are those that touch the vertices.
-    pub(crate) fn climb(
-        &mut self,
+    /// Gives a vertex of the assignment at hand another state.
+    pub(crate) fn set(&mut self, vertex: usize, state: u32) {
+        let before = std::mem::replace(&mut self.current[vertex], state);
+        if before == state {
+            return;
+        }
+        let places = self.pattern_first[vertex] as usize..self.pattern_first[vertex + 1] as usize;
+        for place in &self.patterns[places] {
+            let missing = &mut self.missing[place.pattern as usize];
+            *missing = (*missing + u32::from(place.state == before)) - u32::from(place.state == state);
+        }
+    }
+
+    /// The value of the assignment at hand, as far as it belongs to a component.
+    pub(crate) fn value(
+        &self,
         model: &PatternModel,
         vertices: &[u32],
+        edges: &[u32],
         patterns: &[u32],
-        assignment: &mut [u32],
-        sweeps: usize,
-    ) -> bool {
-        for &p in patterns {
-            let misses =
-                model.members(p as usize).iter().filter(|m| assignment[m.vertex as usize] != m.state);
-            self.missing[p as usize] = misses.count() as u32;
-        }
+    ) -> f64 {
+        let state = |v: u32| self.current[v as usize] as usize;
+        let unary: f64 = vertices.iter().map(|&v| model.unary(v as usize)[state(v)]).sum();
+        let edges: f64 = edges.iter().map(|&e| model.edge_value(e as usize, &self.current)).sum();
+        let holds = |&&p: &&u32| self.missing[p as usize] == 0;
+        let patterns: f64 = patterns.iter().filter(holds).map(|&p| model.weight(p as usize)).sum();
+        unary + edges + patterns
+    }
+
+    /// Gives each of `vertices` in turn its best state, the others fixed, until nothing changes or `sweeps` are done.
+    /// Returns whether anything changed.
+    pub(crate) fn climb(&mut self, model: &PatternModel, vertices: &[u32], sweeps: usize) -> bool {
         let mut ever = false;
         for _ in 0..sweeps {
             let mut changed = false;
             for &v in vertices {
-                changed |= self.settle(model, v as usize, assignment);
+                changed |= self.settle(model, v as usize);
             }
             ever |= changed;
             if !changed {
@@ -80,7 +111,8 @@ impl Improver {
         ever
     }
 
-    fn settle(&mut self, model: &PatternModel, v: usize, assignment: &mut [u32]) -> bool {
+    fn settle(&mut self, model: &PatternModel, v: usize) -> bool {
+        let assignment = &self.current;
         let soft = |x: f64| x.max(-self.penalty);
         let now = assignment[v];
         let mut scores = std::mem::take(&mut self.scores);
@@ -111,18 +143,10 @@ impl Improver {
                 }
             }
         }
-        let state_in = |p: u32| {
-            let members = model.members(p as usize);
-            let at = members.binary_search_by_key(&(v as u32), |m| m.vertex);
-            at.map_or(u32::MAX, |at| members[at].state)
-        };
-        for &p in self.patterns(v) {
-            if self.missing[p as usize] > 1 {
-                continue;
-            }
-            let state = state_in(p);
-            if self.missing[p as usize] == u32::from(state != now) {
-                scores[state as usize] += soft(model.weight(p as usize));
+        for place in self.places(v) {
+            // All other members hold.
+            if self.missing[place.pattern as usize] == u32::from(place.state != now) {
+                scores[place.state as usize] += soft(model.weight(place.pattern as usize));
             }
         }
         let mut best = now;
@@ -132,61 +156,47 @@ impl Improver {
             }
         }
         self.scores = scores;
-        if best == now {
-            return false;
-        }
-        assignment[v] = best;
-        for at in self.pattern_first[v]..self.pattern_first[v + 1] {
-            let p = self.patterns[at as usize];
-            let state = state_in(p);
-            if state == now {
-                self.missing[p as usize] += 1;
-            } else if state == best {
-                self.missing[p as usize] -= 1;
-            }
-        }
-        true
+        self.set(v, best);
+        best != now
     }
 
     /// Takes over from `other` every connected group of differing vertices that scores better there, the rest fixed.
     /// Returns whether anything was taken over.
-    pub(crate) fn fuse(
-        &mut self,
-        model: &PatternModel,
-        vertices: &[u32],
-        assignment: &mut [u32],
-        other: &mut [u32],
-    ) -> bool {
+    pub(crate) fn fuse(&mut self, model: &PatternModel, vertices: &[u32], other: &mut [u32]) -> bool {
         let before_this_call = self.round;
         let mut taken = false;
         for &start in vertices {
-            if assignment[start as usize] == other[start as usize]
+            if self.current[start as usize] == other[start as usize]
                 || self.seen[start as usize] > before_this_call
             {
                 continue;
             }
             self.round += 1;
-            self.collect_group(model, start, assignment, other);
+            self.collect_group(model, start, other);
             let group = std::mem::take(&mut self.group);
-            let before = self.score_around(model, &group, assignment);
-            for &v in &group {
-                std::mem::swap(&mut assignment[v as usize], &mut other[v as usize]);
-            }
-            if self.score_around(model, &group, assignment) > before {
+            let before = self.score_around(model, &group);
+            self.swap(&group, other);
+            if self.score_around(model, &group) > before {
                 taken = true;
             } else {
-                for &v in &group {
-                    std::mem::swap(&mut assignment[v as usize], &mut other[v as usize]);
-                }
+                self.swap(&group, other);
             }
             self.group = group;
         }
         taken
     }
 
+    fn swap(&mut self, group: &[u32], other: &mut [u32]) {
+        for &v in group {
+            let own = self.current[v as usize];
+            self.set(v as usize, other[v as usize]);
+            other[v as usize] = own;
+        }
+    }
+
     /// Fills `group` with the differing vertices that are connected with `start` through differing vertices.
-    fn collect_group(&mut self, model: &PatternModel, start: u32, assignment: &[u32], other: &[u32]) {
-        let round = self.round;
+    fn collect_group(&mut self, model: &PatternModel, start: u32, other: &[u32]) {
+        let (round, assignment) = (self.round, &self.current);
         self.group.clear();
         self.stack.clear();
         self.stack.push(start);
@@ -205,7 +215,7 @@ impl Improver {
                 visit(b as u32, &mut self.seen, &mut self.stack);
             }
             for at in self.pattern_first[v as usize]..self.pattern_first[v as usize + 1] {
-                for m in model.members(self.patterns[at as usize] as usize) {
+                for m in model.members(self.patterns[at as usize].pattern as usize) {
                     visit(m.vertex, &mut self.seen, &mut self.stack);
                 }
             }
@@ -213,7 +223,8 @@ impl Improver {
     }
 
     /// The score of everything that touches `group`; an edge or pattern is counted at the first group vertex it has.
-    fn score_around(&self, model: &PatternModel, group: &[u32], assignment: &[u32]) -> f64 {
+    fn score_around(&self, model: &PatternModel, group: &[u32]) -> f64 {
+        let assignment = &self.current;
         let soft = |x: f64| x.max(-self.penalty);
         let inside = |w: u32| self.seen[w as usize] == self.round;
         let mut score = 0.0;
@@ -226,10 +237,12 @@ impl Improver {
                     score += soft(model.edge_value(e as usize, assignment));
                 }
             }
-            for &p in self.patterns(v as usize) {
-                let first = model.members(p as usize).iter().find(|m| inside(m.vertex));
-                if first.is_some_and(|m| m.vertex == v) {
-                    score += soft(model.pattern_value(p as usize, assignment));
+            for place in self.places(v as usize) {
+                let p = place.pattern as usize;
+                if self.missing[p] == 0
+                    && model.members(p).iter().find(|m| inside(m.vertex)).is_some_and(|m| m.vertex == v)
+                {
+                    score += soft(model.weight(p));
                 }
             }
         }
@@ -237,28 +250,28 @@ impl Improver {
     }
 }
 
-/// Lists for each vertex the items that touch it.
-fn index<I: Iterator<Item = u32>>(
+/// Lists for each vertex what touches it: `touched(item)` gives vertices, each with what to list there.
+fn index<T: Copy + Default, I: Iterator<Item = (u32, T)>>(
     vertices: usize,
     items: usize,
     touched: impl Fn(usize) -> I,
     first: &mut Vec<u32>,
-    list: &mut Vec<u32>,
+    list: &mut Vec<T>,
 ) {
     first.clear();
     first.resize(vertices + 2, 0);
     for item in 0..items {
-        touched(item).for_each(|v| first[v as usize + 2] += 1);
+        touched(item).for_each(|(v, _)| first[v as usize + 2] += 1);
     }
     for i in 2..first.len() {
         first[i] += first[i - 1];
     }
     list.clear();
-    list.resize(first.last().copied().unwrap_or(0) as usize, 0);
+    list.resize(first.last().copied().unwrap_or(0) as usize, T::default());
     for item in 0..items {
-        for v in touched(item) {
+        for (v, listed) in touched(item) {
             let at = &mut first[v as usize + 1];
-            list[*at as usize] = item as u32;
+            list[*at as usize] = listed;
             *at += 1;
         }
     }

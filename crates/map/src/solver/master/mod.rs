@@ -112,7 +112,6 @@ pub(crate) struct Master<D> {
     components: Vec<Component>,
     blocks: Vec<Block<D>>,
     improver: Improver,
-    assignment: Vec<u32>,
     other: Vec<u32>,
     preferred: Vec<bool>,
 }
@@ -175,9 +174,7 @@ impl<D: Decomposition> Master<D> {
             penalty = penalty.max(3.0 * block.slaves.magnitude());
         }
         self.improver.reset(model, penalty);
-        self.assignment.clear();
-        self.assignment.resize(model.vertices(), 0);
-        self.other.clone_from(&self.assignment);
+        self.other.clone_from(&self.improver.current);
         count
     }
 
@@ -200,13 +197,12 @@ impl<D: Decomposition> Master<D> {
             block.last.clear();
             block.last.extend_from_slice(proposed);
             for (&v, &label) in component.vertices.iter().zip(proposed) {
-                self.assignment[v as usize] = label;
+                self.improver.set(v as usize, label);
             }
-            let value = value_of(model, component, &self.assignment);
-            block.keep_if_better(component, &self.assignment, value);
+            block.keep_if_better(model, component, &self.improver);
             // Local search costs about as much as a slave: often at first, seldom later.
             if !agreed && (iteration < 4 || iteration % 8 == 0) {
-                block.improve(model, component, &mut self.improver, &mut self.assignment, &mut self.other);
+                block.improve(model, component, &mut self.improver, &mut self.other);
             }
         }
         let resolution = options.gap * block.value.abs().max(block.bound.abs());
@@ -285,33 +281,33 @@ impl<D: Decomposition> Master<D> {
 }
 
 impl<D> Block<D> {
-    fn keep_if_better(&mut self, component: &Component, assignment: &[u32], value: f64) {
+    fn keep_if_better(&mut self, model: &PatternModel, component: &Component, improver: &Improver) {
+        let Component { vertices, edges, patterns } = component;
+        let value = improver.value(model, vertices, edges, patterns);
         if value > self.value {
             self.value = value;
             self.best.clear();
-            self.best.extend(component.vertices.iter().map(|&v| assignment[v as usize]));
+            self.best.extend(vertices.iter().map(|&v| improver.current[v as usize]));
         }
     }
 
-    /// Climbs from the labelling in `assignment`, then fuses the result with the best so far.
+    /// Climbs from the assignment at hand, then fuses the result with the best so far.
     fn improve(
         &mut self,
         model: &PatternModel,
         component: &Component,
         improver: &mut Improver,
-        assignment: &mut [u32],
         other: &mut [u32],
     ) {
-        let Component { vertices, patterns, .. } = component;
-        if improver.climb(model, vertices, patterns, assignment, 4) {
-            self.keep_if_better(component, assignment, value_of(model, component, assignment));
+        if improver.climb(model, &component.vertices, 4) {
+            self.keep_if_better(model, component, improver);
         }
         if !self.best.is_empty() {
-            for (&v, &label) in vertices.iter().zip(&self.best) {
+            for (&v, &label) in component.vertices.iter().zip(&self.best) {
                 other[v as usize] = label;
             }
-            if improver.fuse(model, vertices, assignment, other) {
-                self.keep_if_better(component, assignment, value_of(model, component, assignment));
+            if improver.fuse(model, &component.vertices, other) {
+                self.keep_if_better(model, component, improver);
             }
         }
     }
@@ -332,14 +328,5 @@ pub(crate) fn magnitude(model: &PatternModel, component: &Component) -> f64 {
         })
         .sum();
     let patterns: f64 = component.patterns.iter().map(|&p| largest(&[model.weight(p as usize)])).sum();
-    unary + edges + patterns
-}
-
-/// The part of an assignment's value that belongs to a component.
-fn value_of(model: &PatternModel, component: &Component, assignment: &[u32]) -> f64 {
-    let unary: f64 =
-        component.vertices.iter().map(|&v| model.unary(v as usize)[assignment[v as usize] as usize]).sum();
-    let edges: f64 = component.edges.iter().map(|&e| model.edge_value(e as usize, assignment)).sum();
-    let patterns: f64 = component.patterns.iter().map(|&p| model.pattern_value(p as usize, assignment)).sum();
     unary + edges + patterns
 }

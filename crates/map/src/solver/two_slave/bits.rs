@@ -31,6 +31,72 @@ pub(super) fn without_cubic(table: &[f64; 8], flips: usize) -> [f64; 8] {
     rest
 }
 
+/// Small slaves, each a function of three binary vertices, with one multiplier for each of the three.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Triples {
+    pub(super) vertices: Vec<[u32; 3]>,
+    tables: Vec<[f64; 8]>,
+}
+
+impl Triples {
+    pub(super) fn clear(&mut self) {
+        self.vertices.clear();
+        self.tables.clear();
+    }
+
+    pub(super) fn push(&mut self, vertices: [u32; 3], table: [f64; 8]) {
+        self.vertices.push(vertices);
+        self.tables.push(table);
+    }
+
+    /// Multipliers to begin with: each vertex gets a third of what its best completions differ by.
+    pub(super) fn start(&self) -> impl Iterator<Item = f64> + '_ {
+        self.tables.iter().flat_map(|table| {
+            (0..3).map(|i| {
+                let best = |bit: usize| {
+                    let with_it = (0..8).filter(|x| x >> i & 1 == bit).map(|x| table[x]);
+                    with_it.fold(f64::NEG_INFINITY, f64::max)
+                };
+                (best(0) - best(1)) / 3.0
+            })
+        })
+    }
+
+    /// Solves all slaves under multipliers, three for each; writes how their choices differ from the tree's `labels`. Returns
+    /// the sum of their values.
+    pub(super) fn solve(&self, lambda: &[f64], labels: &[u32], gradient: &mut [f64]) -> f64 {
+        let mut total = 0.0;
+        let slaves = self
+            .tables
+            .iter()
+            .zip(&self.vertices)
+            .zip(lambda.chunks_exact(3))
+            .zip(gradient.chunks_exact_mut(3));
+        for (((table, vertices), l), g) in slaves {
+            let both = l[0] + l[1];
+            let values = [
+                table[0],
+                table[1] + l[0],
+                table[2] + l[1],
+                table[3] + both,
+                table[4] + l[2],
+                table[5] + (l[0] + l[2]),
+                table[6] + (l[1] + l[2]),
+                table[7] + (both + l[2]),
+            ];
+            let mut best = 0;
+            for x in 1..8 {
+                best = if values[x] > values[best] { x } else { best };
+            }
+            total += values[best];
+            for i in 0..3 {
+                g[i] = (best >> i & 1) as f64 - f64::from(labels[vertices[i] as usize]);
+            }
+        }
+        total
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -49,7 +49,8 @@ impl TwoSlave {
     }
 }
 
-/// The slaves of one component at work. Multipliers: one for each literal of the cut, then those of the small slaves.
+/// The slaves of one component at work. Multipliers: one for each literal of the cut, then
+/// three for each triple, then those of the other small slaves.
 #[derive(Default)]
 struct TreeAndCut {
     slaves: Slaves,
@@ -110,10 +111,14 @@ impl Decomposition for TreeAndCut {
             let chosen = (self.labels[literal.vertex as usize] == literal.state) != literal.negated;
             gradient[i] = f64::from(u8::from(self.cut.is_one(i))) - f64::from(u8::from(chosen));
         }
-        let groups = self.solve_groups(lambda, gradient);
+        let after =
+            self.slaves.literals.len()..self.slaves.literals.len() + 3 * self.slaves.triples.vertices.len();
+        let triples =
+            self.slaves.triples.solve(&lambda[after.clone()], &self.labels, &mut gradient[after.clone()]);
+        let groups = self.solve_groups(&lambda[after.end..], &mut gradient[after.end..]);
         let operations = (3 * self.labels.len() + lambda.len()) as f64;
         let rounding = f64::EPSILON * operations * (self.tree_magnitude + size + constant.abs());
-        tree + self.cut.upper_bound() + groups + constant + rounding
+        tree + self.cut.upper_bound() + triples + groups + constant + rounding
     }
 
     fn labels(&self) -> &[u32] {
@@ -139,6 +144,7 @@ impl TreeAndCut {
         let slaves = &self.slaves;
         self.start.clear();
         self.start.extend(slaves.share.iter().map(|share| -share));
+        self.start.extend(slaves.triples.start());
         let mut members = slaves.group_vertices.iter();
         for group in 0..slaves.groups.len() {
             slaves.groups.best_weights(group, &mut self.scores);
@@ -162,6 +168,11 @@ impl TreeAndCut {
             self.unary[literal.slot as usize] -= if literal.negated { -l } else { *l };
         }
         let mut own = lambda[slaves.literals.len()..].iter();
+        for &v in slaves.triples.vertices.iter().flatten() {
+            if let Some(l) = own.next() {
+                self.unary[slaves.first_slot[v as usize] as usize + 1] -= l;
+            }
+        }
         for &v in &slaves.group_vertices {
             for (slot, l) in Self::shared_slots(slaves, v).zip(&mut own) {
                 self.unary[slot] -= l;
@@ -170,10 +181,10 @@ impl TreeAndCut {
         2.0 * lambda.iter().map(|l| l.abs()).sum::<f64>()
     }
 
-    /// Solves the small slaves; returns the sum of their values.
+    /// Solves the small slaves that are not triples, given their part of multipliers and gradient; returns the sum of their values.
     fn solve_groups(&mut self, lambda: &[f64], gradient: &mut [f64]) -> f64 {
         let slaves = &mut self.slaves;
-        let mut at = slaves.literals.len();
+        let mut at = 0;
         let mut start = 0;
         let mut total = 0.0;
         for group in 0..slaves.groups.len() {

@@ -5,7 +5,7 @@
 //! reduction differ in how negative weights get there; see [`Reduction`].
 
 use super::Reduction;
-use super::bits::{self, PAIRS};
+use super::bits::{self, PAIRS, Triples};
 use super::pairs::{Cell, Pair};
 use crate::cut::PseudoBoolean;
 use crate::pattern::{Forest, Member, PatternModel};
@@ -44,7 +44,9 @@ pub(super) struct Slaves {
     pub(super) forest: Forest,
     pub(super) function: PseudoBoolean,
     pub(super) literals: Vec<Literal>,
-    /// Small slaves of their own, and the vertices of each, one group after another.
+    /// Small slaves over three binary vertices.
+    pub(super) triples: Triples,
+    /// Other small slaves, and the vertices of each, one group after another.
     pub(super) groups: Groups,
     pub(super) group_vertices: Vec<u32>,
     /// Multipliers to begin with, by literal: the products' weights split evenly.
@@ -116,6 +118,7 @@ impl Slaves {
         self.next_edge.clear();
         self.cells.clear();
         self.larger.clear();
+        self.triples.clear();
         self.groups.clear();
         self.group_vertices.clear();
         self.members.clear();
@@ -231,15 +234,16 @@ impl Slaves {
             }
             if let &[a, b, c] = model.members(same[0] as usize) {
                 let ends = [a, b, c].map(|m| local[m.vertex as usize]);
-                let mut table = [0.0; 8];
                 if ends.iter().all(|&v| self.states(v) == 2) {
+                    let mut table = [0.0; 8];
                     for &p in same.iter() {
                         table[states(p).rev().fold(0, |at, state| at << 1 | state as usize)] += weight(p);
                     }
-                    if let Some(flips) = bits::supermodular_flips(&table) {
-                        self.add_bits(ends, &table, flips);
-                        continue;
+                    match bits::supermodular_flips(&table) {
+                        Some(flips) => self.add_bits(ends, &table, flips),
+                        None => self.triples.push(ends, table),
                     }
+                    continue;
                 }
             }
             same.sort_by(|&p, &q| states(p).cmp(states(q)));
