@@ -65,6 +65,11 @@ impl DenseTable {
         })
     }
 
+    /// The number of states of each variable.
+    pub fn states(&self) -> impl Iterator<Item = usize> + '_ {
+        self.states.iter().map(|&count| count as usize)
+    }
+
     /// The score of every entry.
     pub fn table(&self) -> &[f64] {
         &self.table

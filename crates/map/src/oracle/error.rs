@@ -111,6 +111,19 @@ pub enum OracleError {
         /// What is wrong with it.
         reason: &'static str,
     },
+
+    /// A pair that no minimum cut can handle.
+    #[error("pair {pair} ({first}, {second}) of the minimum cut: {reason}")]
+    Pair {
+        /// The number of the pair, counted from 0.
+        pair: usize,
+        /// Its first link.
+        first: usize,
+        /// Its second link.
+        second: usize,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
 }
 
 /// Checks that every score is a finite number or minus infinity.

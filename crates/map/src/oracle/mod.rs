@@ -6,6 +6,7 @@
 
 pub(crate) mod active_set;
 pub mod arborescence;
+pub mod cut;
 pub mod dense;
 pub mod error;
 mod lanes;

@@ -99,8 +99,24 @@ impl Sequence {
     }
 
     /// The number of states of a position.
+    ///
+    /// # Panics
+    /// If the position does not exist.
     pub fn states(&self, position: usize) -> usize {
         (self.offsets[position + 1] - self.offsets[position]) as usize
+    }
+
+    /// The pair scores of a position and the one before.
+    ///
+    /// # Panics
+    /// If the position is 0 or does not exist.
+    pub fn pairs(&self, position: usize) -> &[f64] {
+        self.pairs.at(position)
+    }
+
+    /// The triple scores of a position and the two before; nothing at first order and before position 2.
+    pub fn triples(&self, position: usize) -> Option<&[f64]> {
+        (position >= 2 && !self.triples.is_empty()).then(|| self.triples.at(position))
     }
 
     /// Replaces the pair scores of a position (1 or later) and the one before; in a uniform chain, those of all

@@ -195,6 +195,14 @@ impl TreeLabelling {
         self.offsets[node] as usize..self.offsets[node + 1] as usize
     }
 
+    /// For every edge, the links of its lower and of its upper end, and its table with a row for each state of the lower.
+    pub(crate) fn edge_tables(&self) -> impl Iterator<Item = (Range<usize>, Range<usize>, &[f64])> {
+        let edges = (0..self.order.len()).filter(|&place| self.order[place].parent != NONE);
+        edges.map(|place| {
+            (self.links_of(place), self.links_of(self.order[place].parent as usize), self.table_of(place))
+        })
+    }
+
     /// The scores of the edge from the node at `place` (rows) to its parent (columns).
     fn table_of(&self, place: usize) -> &[f64] {
         let node = &self.order[place];

@@ -2,6 +2,7 @@
 
 mod arborescence;
 mod checker;
+mod cut;
 mod dense;
 mod sequence;
 mod tree_budget;
