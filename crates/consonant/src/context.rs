@@ -32,6 +32,8 @@ pub struct GlobalOptions {
 pub struct Context {
     /// Seed of every random choice (`--seed`).
     pub seed: u64,
+    /// Number of threads in rayon's global pool (`--threads`), for libraries that want to be told.
+    pub threads: usize,
     reporter: Reporter,
 }
 
@@ -57,7 +59,7 @@ impl Context {
             .with_ansi(false)
             .with_writer(move || lines.clone())
             .init();
-        Ok(Context { seed: options.seed, reporter })
+        Ok(Context { seed: options.seed, threads: rayon::current_num_threads(), reporter })
     }
 
     /// A line on standard error, unless `--quiet`.

@@ -1,35 +1,48 @@
-//! Reading JSON, one object a line.
+//! Reading JSON, one object a line, into types of a command's own.
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::sync::Arc;
 
-use anyhow::{Result, anyhow};
-use consonant_text::Error;
-use consonant_text::input::Input;
+use anyhow::Result;
+use consonant_text::jsonl::{Fault, JsonlReader, Record, Source};
 use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
 
-/// All objects of a file (`-` is standard input); blank lines are passed over.
-pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
-    let input = Input::open(path)?;
-    let name = Arc::clone(input.name());
+/// All objects of a file (`-` is standard input); keys that `T` does not have are passed over.
+pub fn read<T: DeserializeOwned + Serialize + PartialEq>(path: &Path) -> Result<Vec<T>> {
     let mut objects = Vec::new();
-    for (index, line) in BufReader::new(input).lines().enumerate() {
-        let line = line.map_err(|source| Error::io(&name, source))?;
-        if line.trim().is_empty() {
-            continue;
-        }
-        let object = serde_json::from_str(&line);
-        // serde_json counts lines within the line; only its column means something here.
-        objects.push(object.map_err(|error| {
-            let message = error.to_string();
-            let message = message.split(" at line ").next().unwrap_or_default();
-            anyhow!(
-                "{name}:{}:{}: {message}; expected one JSON object a line",
-                index + 1,
-                error.column().max(1)
-            )
-        })?);
+    for line in JsonlReader::<_, Line<T>>::open(path)? {
+        objects.push(line?.object);
     }
     Ok(objects)
+}
+
+/// An object and the line it came from.
+#[derive(PartialEq)]
+struct Line<T> {
+    object: T,
+    source: Source,
+}
+
+impl<T: Serialize> Serialize for Line<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.object.serialize(serializer)
+    }
+}
+
+impl<T: DeserializeOwned + Serialize + PartialEq> Record for Line<T> {
+    fn parse(json: &str) -> serde_json::Result<Self> {
+        Ok(Line { object: serde_json::from_str(json)?, source: Source::default() })
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn source(&self) -> &Source {
+        &self.source
+    }
+
+    fn source_mut(&mut self) -> &mut Source {
+        &mut self.source
+    }
 }

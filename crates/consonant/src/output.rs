@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
+use consonant_text::output::AtomicFile;
+
 use crate::interrupt;
 
 const BUFFER: usize = 1 << 16;
@@ -13,7 +15,7 @@ pub enum Output {
     /// Standard output, buffered.
     Standard(BufWriter<StdoutLock<'static>>),
     /// A regular file, complete or absent.
-    File(AtomicFile),
+    File(PendingFile),
     /// Something that cannot be replaced by a rename: a pipe, a terminal, `/dev/null`.
     Device(BufWriter<File>),
 }
@@ -27,7 +29,7 @@ impl Output {
             Some(path) if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) => {
                 Ok(Output::Device(BufWriter::with_capacity(BUFFER, File::options().write(true).open(path)?)))
             }
-            Some(path) => AtomicFile::create(path).map(Output::File),
+            Some(path) => PendingFile::create(path).map(Output::File),
         }
     }
 
@@ -45,7 +47,7 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Output::Standard(out) => out.write(bytes),
-            Output::File(out) => out.write(bytes),
+            Output::File(pending) => pending.file.as_mut().map_or(Ok(0), |file| file.write(bytes)),
             Output::Device(out) => out.write(bytes),
         }
     }
@@ -53,95 +55,46 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Output::Standard(out) => out.flush(),
-            Output::File(out) => out.flush(),
+            Output::File(pending) => pending.file.as_mut().map_or(Ok(()), Write::flush),
             Output::Device(out) => out.flush(),
         }
     }
 }
 
-/// A file written beside its final place and renamed into it by [`AtomicFile::commit`]; dropped before that, or
-/// interrupted, it leaves nothing.
-pub struct AtomicFile {
-    writer: Option<BufWriter<File>>,
+/// A file that appears under its name only by [`PendingFile::commit`]; dropped before that, or interrupted, it leaves
+/// nothing.
+pub struct PendingFile {
+    /// Present until it is committed or dropped.
+    file: Option<AtomicFile>,
     temporary: PathBuf,
-    destination: PathBuf,
-    committed: bool,
 }
 
-impl AtomicFile {
-    /// Begins a file that will be called `path`. A link is followed, so that what it points to is replaced.
-    pub fn create(path: &Path) -> io::Result<AtomicFile> {
-        let destination = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        let explain = |error: io::Error| {
-            io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
-        };
-        if destination.is_dir() {
-            return Err(explain(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory")));
-        }
-        let folder = match destination.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
+impl PendingFile {
+    /// Begins a file that will be called `path`.
+    pub fn create(path: &Path) -> io::Result<PendingFile> {
         let (file, temporary) = interrupt::create(|| {
-            let mut builder = tempfile::Builder::new();
-            builder.prefix(".consonant-").suffix(".incomplete");
-            #[cfg(unix)]
-            builder.permissions(new_file_permissions(&destination));
-            Ok(builder.tempfile_in(folder)?.keep()?)
+            let file = AtomicFile::create(path)?;
+            let temporary = file.temporary_path().to_path_buf();
+            Ok((file, temporary))
         })
-        .map_err(explain)?;
-        let writer = Some(BufWriter::with_capacity(BUFFER, file));
-        Ok(AtomicFile { writer, temporary, destination, committed: false })
+        .map_err(|error| explain(path, error))?;
+        Ok(PendingFile { file: Some(file), temporary })
     }
 
-    /// Where the bytes are now, for a library that writes (or maps) a file by its path.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for commands that save models by path"))]
-    pub fn path(&self) -> &Path {
-        &self.temporary
-    }
-
-    /// Completes the file: flush, then rename.
-    pub fn commit(mut self) -> io::Result<()> {
-        if let Some(mut writer) = self.writer.take() {
-            writer.flush()?;
-        }
-        self.committed = true;
-        interrupt::release(&self.temporary, || match fs::rename(&self.temporary, &self.destination) {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                let _ = fs::remove_file(&self.temporary);
-                Err(io::Error::new(
-                    error.kind(),
-                    format!("cannot write {}: {error}", self.destination.display()),
-                ))
-            }
-        })
+    fn commit(mut self) -> io::Result<()> {
+        let file = self.file.take();
+        interrupt::release(&self.temporary, || file.map_or(Ok(()), AtomicFile::commit))
     }
 }
 
-/// An existing file keeps its permissions; a new one gets what the umask leaves.
-#[cfg(unix)]
-fn new_file_permissions(destination: &Path) -> fs::Permissions {
-    use std::os::unix::fs::PermissionsExt;
-    fs::metadata(destination).map_or_else(|_| fs::Permissions::from_mode(0o666), |found| found.permissions())
+fn explain(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
 }
 
-impl Write for AtomicFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.writer.as_mut().map_or(Ok(0), |writer| writer.write(bytes))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.writer.as_mut().map_or(Ok(()), Write::flush)
-    }
-}
-
-impl Drop for AtomicFile {
+impl Drop for PendingFile {
     fn drop(&mut self) {
-        if !self.committed {
-            interrupt::release(&self.temporary, || {
-                let _ = fs::remove_file(&self.temporary);
-            });
+        if let Some(file) = self.file.take() {
+            interrupt::release(&self.temporary, || drop(file));
         }
     }
 }
@@ -151,43 +104,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_appears_only_when_committed() {
+    fn a_file_appears_only_when_finished() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.txt");
-        let mut file = AtomicFile::create(&path).unwrap();
-        file.write_all(b"half").unwrap();
-        assert!(file.path().exists() && !path.exists());
-        drop(file);
+        let mut output = Output::open(Some(&path)).unwrap();
+        output.write_all(b"half").unwrap();
+        drop(output);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
-        let mut file = AtomicFile::create(&path).unwrap();
-        file.write_all(b"whole").unwrap();
-        file.commit().unwrap();
+        let mut output = Output::open(Some(&path)).unwrap();
+        output.write_all(b"whole").unwrap();
+        assert!(!path.exists());
+        output.finish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"whole");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]
-    fn a_directory_is_refused() {
+    fn a_folder_is_refused_by_name() {
         let folder = tempfile::tempdir().unwrap();
-        let error = AtomicFile::create(folder.path()).map(|_| ()).unwrap_err();
-        assert!(error.to_string().contains("directory"), "{error}");
+        let error = Output::open(Some(folder.path())).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("cannot write") && error.contains(folder.path().to_str().unwrap()), "{error}");
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_link_is_followed_and_permissions_stay() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().unwrap();
-        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
-        fs::write(&real, "old").unwrap();
-        fs::set_permissions(&real, fs::Permissions::from_mode(0o600)).unwrap();
-        std::os::unix::fs::symlink(&real, &link).unwrap();
-        let mut file = AtomicFile::create(&link).unwrap();
-        file.write_all(b"new").unwrap();
-        file.commit().unwrap();
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::read(&real).unwrap(), b"new");
-        assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o600);
+    fn a_device_is_written_in_place() {
+        let mut output = Output::open(Some(Path::new("/dev/null"))).unwrap();
+        assert!(matches!(output, Output::Device(_)));
+        output.write_all(b"gone").unwrap();
+        output.finish().unwrap();
     }
 }

@@ -1,20 +1,16 @@
 //! Opening files of sentences whose format nobody told us: CoNLL-U or columns.
 
-use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use consonant_text::columns::Column;
 use consonant_text::input::Input;
-use consonant_text::{Columns, Error, Sentence, SentenceReader};
-
-/// How much of a file may be looked at to tell its format.
-const LOOK: u64 = 1 << 16;
+use consonant_text::{Columns, Format, Sentence, SentenceReader};
 
 /// A file of sentences and what it turned out to be.
 pub struct Sentences {
-    pub reader: SentenceReader<Box<dyn Read>>,
+    pub reader: SentenceReader<Input>,
     pub name: Arc<str>,
     pub is_conllu: bool,
 }
@@ -28,34 +24,18 @@ pub fn open(path: &Path) -> Result<Sentences> {
 pub fn open_with_label(path: &Path, label: Column) -> Result<Sentences> {
     let mut input = Input::open(path)?;
     let name = Arc::clone(input.name());
-    let mut head = Vec::new();
-    input.by_ref().take(LOOK).read_to_end(&mut head).map_err(|source| Error::io(&name, source))?;
-    let is_conllu = is_named_conllu(&name) || looks_like_conllu(&head);
-    let stream: Box<dyn Read> = Box::new(Cursor::new(head).chain(input));
+    let is_conllu = match input.format()? {
+        Format::Conllu => true,
+        // Columns without tabs may look like text.
+        Format::Columns | Format::Text => false,
+        Format::Jsonl => bail!("{name} is JSON; expected sentences in CoNLL-U or columns"),
+    };
     let reader = if is_conllu {
-        SentenceReader::conllu(stream, Arc::clone(&name))
+        SentenceReader::conllu(input, Arc::clone(&name))
     } else {
-        SentenceReader::columns(stream, Arc::clone(&name), Columns { label, ..Columns::default() })
+        SentenceReader::columns(input, Arc::clone(&name), Columns { label, ..Columns::default() })
     };
     Ok(Sentences { reader, name, is_conllu })
-}
-
-fn is_named_conllu(name: &str) -> bool {
-    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
-    name.ends_with(".conllu")
-}
-
-/// The first row decides: ten columns, of which the first is an id. Comments alone are CoNLL-U.
-fn looks_like_conllu(head: &[u8]) -> bool {
-    let mut lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).peekable();
-    let has_comment = lines.peek().is_some_and(|line| line.starts_with(b"# "));
-    match lines.find(|line| !line.starts_with(b"#")) {
-        Some(row) => {
-            row.first().is_some_and(u8::is_ascii_digit)
-                && row.iter().filter(|byte| **byte == b'\t').count() == 9
-        }
-        None => has_comment,
-    }
 }
 
 impl Sentences {

@@ -1,6 +1,8 @@
 //! The commands, one file each. A command is a struct of its flags and a `run` that does the work.
 
+mod check;
 mod completions;
+mod convert;
 mod evaluate;
 mod man;
 
@@ -15,6 +17,8 @@ use crate::context::Context;
 #[derive(Subcommand)]
 pub enum Command {
     Evaluate(evaluate::Evaluate),
+    Convert(convert::Convert),
+    Check(check::Check),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -24,6 +28,8 @@ impl Command {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         match self {
             Command::Evaluate(command) => command.run(context),
+            Command::Convert(command) => command.run(context),
+            Command::Check(command) => command.run(context),
             Command::Completions(command) => command.run(context),
             Command::Man(command) => command.run(context),
         }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use consonant_text::evaluate::LinkScores;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::report::{Files, Scored};
 use crate::context::Context;
@@ -24,7 +24,7 @@ pub struct Links {
     files: Files,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize, PartialEq)]
 struct Conversation {
     id: String,
     links: Vec<(usize, usize)>,

@@ -83,6 +83,9 @@ impl Files {
                 "with --against the gold data is read twice and cannot be standard input",
             ));
         }
+        if self.intervals || self.against.is_some() {
+            context.detail(format!("{} resamples on {} threads", self.resamples, context.threads));
+        }
         let bootstrap = Bootstrap { resamples: self.resamples as usize, seed: context.seed };
         let this = score(&self.predicted)?;
         let mut shown = this.json;

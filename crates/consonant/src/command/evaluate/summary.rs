@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use consonant_text::evaluate::{Rouge, RougeScores};
 use rayon::prelude::*;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::report::{Files, Scored};
 use crate::context::Context;
@@ -32,13 +32,13 @@ pub struct Summary {
     no_stemming: bool,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize, PartialEq)]
 struct Gold {
     id: String,
     summaries: Vec<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize, PartialEq)]
 struct Predicted {
     id: String,
     summary: String,

@@ -1,0 +1,68 @@
+//! What cannot be recorded as a session: pipes that close early, interrupts, standard input.
+#![cfg(unix)]
+
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+const WORD: &str = "1\tword\tword\tNOUN\t_\t_\t0\troot\t_\t_\n\n";
+
+fn program() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_consonant"))
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("many.conllu");
+    std::fs::write(&path, WORD.repeat(100_000)).unwrap();
+    let mut child = program()
+        .args(["convert", "--from", "conllu", "--to", "conllu"])
+        .arg(&path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = [0; 10];
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut first).unwrap();
+    drop(stdout);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(output.status.success(), "{}", output.status);
+}
+
+#[test]
+fn standard_input_is_the_default() {
+    let mut child = program()
+        .args(["convert", "--from", "conllu", "--to", "conllu"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(WORD.as_bytes()).unwrap();
+    assert_eq!(child.wait_with_output().unwrap().stdout, WORD.as_bytes());
+}
+
+#[test]
+fn an_interrupt_leaves_no_half_written_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = program()
+        .args(["convert", "--from", "conllu", "--to", "conllu", "--output"])
+        .arg(folder.path().join("out.conllu"))
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(WORD.repeat(1000).as_bytes()).unwrap();
+    let files = || std::fs::read_dir(folder.path()).unwrap().count();
+    while files() == 0 {
+        std::thread::sleep(Duration::from_millis(5));
+        assert!(child.try_wait().unwrap().is_none(), "the program ended before its input did");
+    }
+    assert!(!folder.path().join("out.conllu").exists());
+    assert!(Command::new("kill").arg("-INT").arg(child.id().to_string()).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(files(), 0);
+    drop(stdin);
+}
