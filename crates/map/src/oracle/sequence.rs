@@ -148,7 +148,6 @@ impl Sequence {
 
     /// `forward[i, t]`: the best value of positions `0..=i` with state `t` at `i`.
     fn forward_by_state(&self, scores: &[f64], forward: &mut Vec<f64>) {
-        forward.clear();
         forward.resize(scores.len(), f64::NEG_INFINITY);
         let first = self.links_of(0);
         forward[first.clone()].copy_from_slice(&scores[first]);
@@ -201,7 +200,6 @@ impl Sequence {
     /// `forward[i, s, t]` for `i >= 1`: the best value of positions `0..=i` with states `s, t` at `i - 1, i`.
     fn forward_by_pair(&self, scores: &[f64], workspace: &mut Workspace) {
         let Workspace { forward, row: column, .. } = workspace;
-        forward.clear();
         forward.resize(self.pair_cell(self.length()), f64::NEG_INFINITY);
         for position in 1..self.length() {
             let width = self.states(position);

@@ -123,8 +123,8 @@ impl BudgetedTree {
     /// The best selection within the budget. Cell `b` of a place's row is the best value of that place and all later ones
     /// with `b` to spend, given that the parent is taken; the last cell holds for larger budgets, too.
     fn select_within_budget(&self, scores: &[f64], table: &mut Vec<f64>, best: &mut Subset) {
-        table.clear();
         table.resize(self.rows[self.rows.len() - 1], 0.0);
+        table[0] = 0.0;
         for (place, node) in self.order.iter().enumerate().rev() {
             let (later, row) = table.split_at_mut(self.row(place).start);
             let row = &mut row[..self.row(place).len()];

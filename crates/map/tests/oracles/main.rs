@@ -1,5 +1,6 @@
 //! Every oracle against brute force over all its configurations.
 
+mod allocations;
 mod arborescence;
 mod checker;
 mod cut;
