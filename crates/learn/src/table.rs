@@ -1,10 +1,10 @@
 //! Weights on disk: from a feature's key to its row of (label, weight) pairs.
 //!
-//! A slot of eight bytes, `[lower half of the key, row]`, is found by the upper bits of the key and linear probing, so
-//! a feature that the model does not know costs one cache line. A row with few labels is a run of label ids beside a
-//! run of weights, headed by its length; a row where most labels have a weight is one run of all of them without ids.
-//! Weights are single or half precision. Two keys that agree in slot and lower half are taken for one feature: with a
-//! million features, one unknown feature in three thousand million is mistaken for a known one.
+//! A slot of twelve bytes, `[lower half of the key, upper half, row]`, is found by the upper bits of the key and linear
+//! probing, so a feature that the model does not know costs one cache line. Keys are stored whole: no feature is taken for
+//! another, and training can go on from a model. A row with few labels is a run of label ids beside a run of weights,
+//! headed by its length; a row where most labels have a weight is one run of all of them without ids. Weights are
+//! single or half precision.
 
 use half::f16;
 
@@ -98,7 +98,7 @@ impl Table {
             dense: Stored::open(model, &format!("{prefix}.dense"))?,
         };
         if table.dimension == 0
-            || !table.slots.len().is_multiple_of(2)
+            || !table.slots.len().is_multiple_of(3)
             || table.sparse.len() != table.labels.len()
             || !table.dense.len().is_multiple_of(table.dimension)
         {
@@ -116,25 +116,25 @@ impl Table {
 
     /// The number of features with a row.
     pub fn features(&self) -> usize {
-        self.slots.chunks_exact(2).filter(|slot| slot[1] != EMPTY).count()
+        self.slots.chunks_exact(3).filter(|slot| slot[2] != EMPTY).count()
     }
 
     /// The number of weights stored.
     pub fn parameters(&self) -> usize {
-        self.rows().map(Iterator::count).sum()
+        self.rows().map(|(_, row)| row.count()).sum()
     }
 
     #[inline]
     fn find(&self, key: u64) -> Option<u32> {
         let slots: &[u32] = &self.slots;
-        let capacity = slots.len() / 2;
+        let capacity = slots.len() / 3;
         let mut at = ((u128::from(key) * capacity as u128) >> 64) as usize;
         for _ in 0..capacity {
-            let (tag, row) = (slots[2 * at], slots[2 * at + 1]);
+            let &[low, high, row] = &slots[3 * at..3 * at + 3] else { return None };
             if row == EMPTY {
                 return None;
             }
-            if tag == key as u32 {
+            if low == key as u32 && high == (key >> 32) as u32 {
                 return Some(row);
             }
             at += 1;
@@ -212,10 +212,12 @@ impl Table {
             .filter(|&(_, weight)| weight != 0.0)
     }
 
-    /// Every row in the table. Keys are stored in part only: names, where they were kept, are in
-    /// [`FeatureNames`](crate::names::FeatureNames).
-    pub fn rows(&self) -> impl Iterator<Item = impl Iterator<Item = (u32, f32)>> {
-        self.slots.chunks_exact(2).filter(|slot| slot[1] != EMPTY).map(|slot| self.pairs(slot[1]))
+    /// Every key with its row. Names, where they were kept, are in [`FeatureNames`](crate::names::FeatureNames).
+    pub fn rows(&self) -> impl Iterator<Item = (u64, impl Iterator<Item = (u32, f32)>)> {
+        self.slots
+            .chunks_exact(3)
+            .filter(|slot| slot[2] != EMPTY)
+            .map(|slot| (u64::from(slot[0]) | u64::from(slot[1]) << 32, self.pairs(slot[2])))
     }
 }
 
@@ -288,13 +290,13 @@ impl TableBuilder {
         // Sorted by key, a feature's slot and its neighbours depend on the set of features, not on their order.
         self.keys.sort_unstable();
         let capacity = self.keys.len() + self.keys.len() * 2 / 5 + 1;
-        let mut slots = vec![EMPTY; 2 * capacity];
+        let mut slots = vec![EMPTY; 3 * capacity];
         for &(key, row) in &self.keys {
             let mut at = ((u128::from(key) * capacity as u128) >> 64) as usize;
-            while slots[2 * at + 1] != EMPTY {
+            while slots[3 * at + 2] != EMPTY {
                 at = if at + 1 == capacity { 0 } else { at + 1 };
             }
-            (slots[2 * at], slots[2 * at + 1]) = (key as u32, row);
+            slots[3 * at..3 * at + 3].copy_from_slice(&[key as u32, (key >> 32) as u32, row]);
         }
         writer.array(format!("{prefix}.shape"), &[self.dimension as u32]);
         writer.array(format!("{prefix}.slots"), &slots);
@@ -396,6 +398,12 @@ mod tests {
             assert_eq!(
                 table.features(),
                 rows.values().filter(|row| row.iter().any(|&weight| weight != 0.0)).count()
+            );
+            assert!(
+                table
+                    .rows()
+                    .all(|(key, row)| row.count() == table.row(key).unwrap().count()
+                        && rows.contains_key(&key))
             );
             for (&key, row) in &rows {
                 let mut scores = vec![1.0; dimension];

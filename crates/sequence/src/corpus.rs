@@ -1,0 +1,320 @@
+//! Training data as flat arrays, and the weights that follow from it.
+
+use consonant_learn::layout::RowLayout;
+use rustc_hash::FxHashMap;
+
+use crate::model::ChainModel;
+use crate::ngrams::LabelGrams;
+use crate::space::Space;
+use crate::{Labels, Sentences, SequenceError, UNKNOWN};
+
+/// A gold label of evaluation data that no training sentence has: every prediction is wrong there.
+pub const UNSEEN: u32 = u32::MAX - 1;
+
+const MOST_LABELS: usize = 65_535;
+
+/// Which pairs of feature and label get a weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pairs {
+    /// Those that occur together in the training data.
+    #[default]
+    Observed,
+    /// Every label for every feature: larger, and able to learn what speaks against a label.
+    All,
+}
+
+/// How a corpus becomes a model.
+#[derive(Debug, Clone)]
+pub struct CorpusOptions {
+    /// How many labels back the chain looks.
+    pub order: usize,
+    /// Features that occur less often get no weight.
+    pub min_count: u32,
+    /// Which pairs of feature and label get a weight.
+    pub pairs: Pairs,
+    /// Labels whose tokens count more or less than 1.
+    pub class_weights: Vec<(String, f32)>,
+}
+
+impl Default for CorpusOptions {
+    fn default() -> Self {
+        Self { order: 1, min_count: 1, pairs: Pairs::Observed, class_weights: Vec::new() }
+    }
+}
+
+/// Feature keys in the order of their first occurrence.
+#[derive(Debug, Clone, Default)]
+struct Interner {
+    numbers: FxHashMap<u64, u32>,
+    keys: Vec<u64>,
+    counts: Vec<u32>,
+}
+
+impl Interner {
+    #[inline]
+    fn intern(&mut self, key: u64) -> u32 {
+        let next = self.keys.len() as u32;
+        let number = *self.numbers.entry(key).or_insert(next);
+        if number == next {
+            self.keys.push(key);
+            self.counts.push(0);
+        }
+        number
+    }
+
+    #[inline]
+    fn count(&mut self, key: u64) -> u32 {
+        let number = self.intern(key);
+        self.counts[number as usize] = self.counts[number as usize].saturating_add(1);
+        number
+    }
+}
+
+/// Reads training sentences token by token.
+#[derive(Debug, Default)]
+pub struct CorpusBuilder {
+    options: CorpusOptions,
+    labels: Labels,
+    features: Interner,
+    pair_features: Interner,
+    sentences: Sentences,
+    base: Option<ChainModel>,
+    error: Option<SequenceError>,
+}
+
+impl CorpusBuilder {
+    /// An empty corpus.
+    pub fn new(options: CorpusOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// A corpus that continues a model: its labels keep their numbers, and its features keep their weights, also those
+    /// that do not occur here.
+    pub fn continuing(options: CorpusOptions, model: &ChainModel) -> Self {
+        let mut builder = Self::new(options);
+        builder.labels = model.labels().clone();
+        builder.base = Some(model.clone());
+        builder
+    }
+
+    /// Begins a sentence that counts `weight` times.
+    pub fn begin(&mut self, weight: f32) {
+        if !(weight.is_finite() && weight >= 0.0) {
+            let sentence = self.sentences.len() + 1;
+            self.error.get_or_insert(SequenceError::BadWeight { sentence, weight });
+        }
+        self.sentences.weights.push(weight);
+    }
+
+    /// Adds a token. `label`: `None` if it is not known. `values`: one for each key, or nothing if all are 1. `pair_keys`: features that
+    /// look at this label and the one before.
+    pub fn token(&mut self, label: Option<&str>, keys: &[u64], values: &[f32], pair_keys: &[u64]) {
+        let label = label.map_or(UNKNOWN, |label| self.labels.intern(label));
+        let (features, pair_features) = (&mut self.features, &mut self.pair_features);
+        let added = self.sentences.push(
+            label,
+            keys,
+            values,
+            pair_keys,
+            |key| Some(features.count(key)),
+            |key| Some(pair_features.count(key)),
+        );
+        if let Err(error) = added {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    /// Ends the sentence.
+    pub fn end(&mut self) {
+        self.sentences.starts.push(self.sentences.gold.len() as u32);
+    }
+
+    /// Decides which weights there are. Data without any label, and bad values met on the way, are errors.
+    pub fn finish(self) -> Result<Corpus, SequenceError> {
+        let Self { options, labels, mut features, mut pair_features, mut sentences, base, error } = self;
+        if let Some(error) = error {
+            return Err(error);
+        }
+        if labels.is_empty() || sentences.gold.iter().all(|&label| label == UNKNOWN) {
+            return Err(SequenceError::NoLabels);
+        }
+        let size = labels.len();
+        if size > MOST_LABELS {
+            return Err(SequenceError::TooManyLabels { found: size, most: MOST_LABELS });
+        }
+        let mut class_weights = vec![1.0; size];
+        for (name, weight) in &options.class_weights {
+            let label = labels.get(name).ok_or_else(|| SequenceError::UnknownClass(name.clone()))?;
+            class_weights[label as usize] = *weight;
+        }
+
+        let old = base.as_ref().map(ChainModel::node_table);
+        let old_pairs = base.as_ref().and_then(ChainModel::pair_table);
+        let old_size = base.as_ref().map_or(size, |model| model.labels().len()) as u32;
+        let mut rows = vec![Vec::new(); features.keys.len()];
+        let mut pair_rows = vec![Vec::new(); pair_features.keys.len()];
+        observe(&sentences, &mut rows, &mut pair_rows, size as u32);
+        if let Some(table) = old {
+            merge(table.rows(), &mut features, &mut rows, |label| label);
+        }
+        if let Some(table) = old_pairs {
+            merge(table.rows(), &mut pair_features, &mut pair_rows, |pair| {
+                pair / old_size * size as u32 + pair % old_size
+            });
+        }
+        if options.pairs == Pairs::All {
+            rows.iter_mut().for_each(|row| *row = (0..size as u32).collect());
+        }
+        let (keys, nodes, numbers) = lay_out(features, rows, size, options.min_count, old.is_some());
+        sentences.renumber_features(&numbers);
+        let (pair_keys, pairs, numbers) =
+            lay_out(pair_features, pair_rows, size * size, options.min_count, old.is_some());
+        sentences.renumber_pair_features(&numbers);
+        let known = base.as_ref().map_or(&[][..], |model| model.grams().grams());
+        let grams = LabelGrams::observe(size, options.order, &sentences, known);
+        let space = Space { nodes, pairs, grams };
+        let numbers = keys.iter().enumerate().map(|(number, &key)| (key, number as u32)).collect();
+        let pair_numbers = pair_keys.iter().enumerate().map(|(number, &key)| (key, number as u32)).collect();
+        Ok(Corpus { labels, space, sentences, keys, pair_keys, numbers, pair_numbers, class_weights, base })
+    }
+}
+
+/// Collects, for each feature, the sorted labels (or label pairs) that it occurs with.
+fn observe(sentences: &Sentences, rows: &mut [Vec<u32>], pair_rows: &mut [Vec<u32>], labels: u32) {
+    for sentence in 0..sentences.len() {
+        let range = sentences.range(sentence);
+        for token in range.clone() {
+            let label = sentences.gold[token];
+            if label == UNKNOWN {
+                continue;
+            }
+            sentences.features(token, |feature, _| insert(&mut rows[feature as usize], label));
+            let previous = if token > range.start { sentences.gold[token - 1] } else { UNKNOWN };
+            if previous != UNKNOWN {
+                for &feature in sentences.pair_features(token) {
+                    insert(&mut pair_rows[feature as usize], previous * labels + label);
+                }
+            }
+        }
+    }
+}
+
+fn insert(row: &mut Vec<u32>, label: u32) {
+    if let Err(at) = row.binary_search(&label) {
+        row.insert(at, label);
+    }
+}
+
+/// Adds the rows of an earlier model.
+fn merge<R: Iterator<Item = (u32, f32)>>(
+    old: impl Iterator<Item = (u64, R)>,
+    features: &mut Interner,
+    rows: &mut Vec<Vec<u32>>,
+    renumber: impl Fn(u32) -> u32,
+) {
+    for (key, row) in old {
+        let number = features.intern(key) as usize;
+        rows.resize(rows.len().max(number + 1), Vec::new());
+        row.for_each(|(label, _)| insert(&mut rows[number], renumber(label)));
+    }
+}
+
+/// Drops rare features and lays out the rows of the others; returns their keys, the layout and the new number of each
+/// old one, or [`UNKNOWN`]. Features of an earlier model (count zero here) stay when `keep_old`.
+fn lay_out(
+    features: Interner,
+    rows: Vec<Vec<u32>>,
+    dimension: usize,
+    min_count: u32,
+    keep_old: bool,
+) -> (Vec<u64>, RowLayout, Vec<u32>) {
+    let kept =
+        |number: usize| features.counts[number] >= min_count || (keep_old && features.counts[number] == 0);
+    let kept: Vec<usize> =
+        (0..features.keys.len()).filter(|&number| kept(number) && !rows[number].is_empty()).collect();
+    let mut rows = rows;
+    let kept_rows: Vec<Vec<u32>> = kept.iter().map(|&number| std::mem::take(&mut rows[number])).collect();
+    let counts: Vec<u32> = kept.iter().map(|&number| features.counts[number]).collect();
+    let (layout, places) = RowLayout::new(dimension, &kept_rows, &counts);
+    let mut numbers = vec![UNKNOWN; features.keys.len()];
+    let mut keys = vec![0; kept.len()];
+    for (&number, &place) in kept.iter().zip(&places) {
+        numbers[number] = place;
+        keys[place as usize] = features.keys[number];
+    }
+    (keys, layout, numbers)
+}
+
+/// Training sentences with the weights they call for.
+#[derive(Debug, Clone)]
+pub struct Corpus {
+    pub(crate) labels: Labels,
+    pub(crate) space: Space,
+    pub(crate) sentences: Sentences,
+    pub(crate) keys: Vec<u64>,
+    pub(crate) pair_keys: Vec<u64>,
+    numbers: FxHashMap<u64, u32>,
+    pair_numbers: FxHashMap<u64, u32>,
+    pub(crate) class_weights: Vec<f32>,
+    pub(crate) base: Option<ChainModel>,
+}
+
+impl Corpus {
+    /// The labels.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// The training sentences.
+    pub fn sentences(&self) -> &Sentences {
+        &self.sentences
+    }
+
+    /// The weights.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// Begins evaluation data in the terms of this corpus: features without a weight are dropped.
+    pub fn encoder(&self) -> Encoder<'_> {
+        Encoder { corpus: self, sentences: Sentences::default() }
+    }
+}
+
+/// Turns evaluation sentences into the feature numbers of a corpus.
+#[derive(Debug)]
+pub struct Encoder<'a> {
+    corpus: &'a Corpus,
+    sentences: Sentences,
+}
+
+impl Encoder<'_> {
+    /// Begins a sentence.
+    pub fn begin(&mut self) {
+        self.sentences.weights.push(1.0);
+    }
+
+    /// Adds a token, as [`CorpusBuilder::token`] does.
+    pub fn token(
+        &mut self,
+        label: Option<&str>,
+        keys: &[u64],
+        values: &[f32],
+        pair_keys: &[u64],
+    ) -> Result<(), SequenceError> {
+        let label = label.map_or(UNKNOWN, |label| self.corpus.labels.get(label).unwrap_or(UNSEEN));
+        let number = |key| self.corpus.numbers.get(&key).copied();
+        let pair_number = |key| self.corpus.pair_numbers.get(&key).copied();
+        self.sentences.push(label, keys, values, pair_keys, number, pair_number)
+    }
+
+    /// Ends the sentence.
+    pub fn end(&mut self) {
+        self.sentences.starts.push(self.sentences.gold.len() as u32);
+    }
+
+    /// The sentences.
+    pub fn finish(self) -> Sentences {
+        self.sentences
+    }
+}

@@ -1,0 +1,162 @@
+//! From the scores of the parameter groups to one chain, by the diagram's way of decoding.
+
+use crate::SequenceError;
+use crate::diagram::{Decoding, Diagram};
+use crate::inference::{Chain, Potentials, TransitionMask, Transitions};
+use crate::ngrams::LabelGrams;
+use crate::normalization::{EdgeSums, Side, normalize_with_edges};
+use crate::objective::scale_scores;
+
+/// How groups become a chain.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Rule {
+    pub(crate) decoding: Decoding,
+    /// For each group, on which side of a label its condition stands.
+    pub(crate) sides: Vec<Side>,
+    /// For scaled decoding, a scale for each previous label and one for the first position.
+    pub(crate) scales: Vec<f32>,
+}
+
+impl Rule {
+    pub(crate) fn of(diagram: &Diagram) -> Self {
+        let side = |group: &str| {
+            let factors =
+                diagram.pieces.iter().flat_map(|piece| &piece.factors).filter(|factor| factor.group == group);
+            if factors.flat_map(|factor| &factor.offsets).any(|&offset| offset > 0) {
+                Side::After
+            } else {
+                Side::Before
+            }
+        };
+        Self {
+            decoding: diagram.decoding,
+            sides: diagram.groups().into_iter().map(side).collect(),
+            scales: Vec::new(),
+        }
+    }
+}
+
+/// Buffers that turn the node and edge scores of each group into one chain.
+#[derive(Debug, Clone)]
+pub(crate) struct Assembly {
+    labels: usize,
+    rule: Rule,
+    transitions: Transitions,
+    potentials: Option<Potentials>,
+    /// For each group, its pair scores as a full matrix; only where the rule needs them.
+    matrices: Vec<Vec<f32>>,
+    sums: Vec<EdgeSums>,
+    /// Node and edge scores of each group, to be filled before [`assemble`](Self::assemble).
+    pub(crate) nodes: Vec<Vec<f32>>,
+    pub(crate) edges: Vec<Vec<f32>>,
+    all_nodes: Vec<f32>,
+    all_edges: Vec<f32>,
+}
+
+impl Assembly {
+    /// For weights of the grams, group by group.
+    pub(crate) fn new(
+        grams: &LabelGrams,
+        labels: usize,
+        rule: &Rule,
+        gram_weights: &[&[f32]],
+        mask: Option<&TransitionMask>,
+    ) -> Result<Self, SequenceError> {
+        let groups = rule.sides.len();
+        let mut transitions = if rule.decoding == Decoding::Scaled {
+            Transitions::dense(labels, &vec![0.0; labels * labels], mask)?
+        } else {
+            grams.transitions(mask)?
+        };
+        let mut assembly = Self {
+            labels,
+            rule: rule.clone(),
+            potentials: None,
+            matrices: Vec::new(),
+            sums: vec![EdgeSums::default(); groups],
+            nodes: vec![Vec::new(); groups],
+            edges: vec![Vec::new(); groups],
+            all_nodes: Vec::new(),
+            all_edges: Vec::new(),
+            transitions: transitions.clone(),
+        };
+        if rule.decoding != Decoding::Global {
+            for weights in gram_weights {
+                let mut matrix = vec![0.0; labels * labels];
+                for (gram, &weight) in grams.grams().iter().zip(weights.iter()) {
+                    matrix[gram[0] as usize * labels + gram[1] as usize] = weight;
+                }
+                assembly.matrices.push(matrix);
+            }
+            for (sums, matrix) in assembly.sums.iter_mut().zip(&assembly.matrices) {
+                sums.load(labels, matrix);
+            }
+        }
+        if rule.decoding != Decoding::Scaled {
+            let total: Vec<f32> =
+                (0..grams.len()).map(|gram| gram_weights.iter().map(|weights| weights[gram]).sum()).collect();
+            if transitions.score_count() == total.len() {
+                transitions.load(&total)?;
+            }
+            assembly.transitions = transitions;
+        }
+        Ok(assembly)
+    }
+
+    /// Combines what was filled into `nodes` and `edges`.
+    pub(crate) fn assemble(&mut self) {
+        let labels = self.labels;
+        if self.rule.decoding == Decoding::Local {
+            for group in 0..self.nodes.len() {
+                let side = self.rule.sides[group];
+                if self.edges[group].is_empty() {
+                    self.sums[group].normalize(side, &mut self.nodes[group]);
+                } else {
+                    normalize_with_edges(
+                        side,
+                        labels,
+                        &self.matrices[group],
+                        &self.edges[group],
+                        &mut self.nodes[group],
+                    );
+                }
+            }
+        }
+        if self.rule.decoding == Decoding::Scaled {
+            scale_scores(
+                labels,
+                &self.nodes[0],
+                &self.matrices[0],
+                &self.rule.scales,
+                &mut self.all_nodes,
+                &mut self.all_edges,
+            );
+            return;
+        }
+        let (first, others) = self.nodes.split_first_mut().expect("at least one group");
+        std::mem::swap(&mut self.all_nodes, first);
+        others
+            .iter()
+            .for_each(|nodes| self.all_nodes.iter_mut().zip(nodes).for_each(|(sum, node)| *sum += node));
+        let (first, others) = self.edges.split_first_mut().expect("at least one group");
+        std::mem::swap(&mut self.all_edges, first);
+        others
+            .iter()
+            .for_each(|edges| self.all_edges.iter_mut().zip(edges).for_each(|(sum, edge)| *sum += edge));
+    }
+
+    /// The chain of the sentence assembled last.
+    pub(crate) fn chain(&self) -> Result<Chain<'_>, SequenceError> {
+        let chain = Chain::new(&self.all_nodes, &self.transitions)?;
+        Ok(if self.all_edges.is_empty() { chain } else { chain.with_edges(&self.all_edges)? })
+    }
+
+    /// The exponentials of the transitions, made when they are first asked for.
+    pub(crate) fn prepare_potentials(&mut self) {
+        self.potentials.get_or_insert_with(|| Potentials::new(&self.transitions));
+    }
+
+    pub(crate) fn potentials(&self) -> Option<&Potentials> {
+        self.potentials.as_ref()
+    }
+}

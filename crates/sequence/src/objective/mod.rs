@@ -1,0 +1,289 @@
+//! Objectives of a diagram over a corpus, as training problems.
+//!
+//! The same pieces serve every trainer: those that compare gold and prediction take the best labels of each piece
+//! (the perceptron on pseudo-likelihood's pieces is the pseudo-perceptron), those that follow a gradient its
+//! log-probability.
+
+mod early_update;
+mod local;
+mod nota;
+mod scaling;
+#[cfg(test)]
+mod tests;
+mod whole;
+mod window;
+
+use consonant_learn::problem::{Differentiate, Problem, Separate, Separation, Weights};
+use consonant_learn::sparse::{Gradient, SparseVector};
+
+pub(crate) use self::early_update::EarlyUpdate;
+use self::local::{LocalPieces, LocalWorkspace};
+use self::nota::{NotaPiece, NotaWorkspace};
+pub(crate) use self::scaling::{Scaling, scale_scores};
+pub(crate) use self::whole::ChainWorkspace;
+use self::whole::WholeChain;
+use self::window::{WindowPiece, WindowWorkspace};
+use crate::corpus::Corpus;
+use crate::diagram::{Diagram, Factor, Nota, Variables};
+use crate::inference::TransitionMask;
+use crate::{Sentences, SequenceError, UNKNOWN};
+
+/// The pieces of a diagram over a corpus. Examples are the sentences for a piece with all variables, and the tokens for each
+/// other kind, one kind after the other.
+pub(crate) struct Objective<'a> {
+    terms: Vec<Term<'a>>,
+    /// The first example of each term; one more at the end.
+    starts: Vec<usize>,
+    parameters: usize,
+}
+
+enum Term<'a> {
+    Whole(WholeChain<'a>),
+    Local(LocalPieces<'a>),
+    Window(WindowPiece<'a>),
+    Nota(NotaPiece<'a>),
+}
+
+pub(crate) enum TermWorkspace {
+    Whole(Box<ChainWorkspace>),
+    Local(LocalWorkspace),
+    Window(Box<WindowWorkspace>),
+    Nota(NotaWorkspace),
+}
+
+impl<'a> Objective<'a> {
+    /// `negatives`: for NOTA by threshold, the wrong labels chosen for each token, once they are known.
+    pub(crate) fn new(
+        corpus: &'a Corpus,
+        diagram: &Diagram,
+        mask: Option<&TransitionMask>,
+        seed: u64,
+        negatives: Option<Negatives>,
+    ) -> Result<Self, SequenceError> {
+        diagram.check()?;
+        let groups = diagram.groups();
+        let group = |factor: &Factor| groups.iter().position(|&group| group == factor.group).unwrap_or(0);
+        let mut terms = Vec::new();
+        let mut local = LocalPieces::new(corpus);
+        for piece in &diagram.pieces {
+            match (&piece.variables, piece.nota) {
+                (Variables::All, _) => {
+                    terms.push(Term::Whole(WholeChain::new(corpus, piece, group(&piece.factors[0]), mask)?))
+                }
+                (Variables::Offsets(_), Some(nota)) => {
+                    let negatives = match (nota, &negatives) {
+                        (Nota::Threshold { .. }, Some(chosen)) => chosen.clone(),
+                        _ => Negatives::choose(corpus, nota, seed),
+                    };
+                    terms.push(Term::Nota(NotaPiece::new(corpus, group(&piece.factors[0]), negatives)?));
+                }
+                (Variables::Offsets(offsets), None) if offsets.len() == 1 => {
+                    local.add(piece, offsets[0], group)
+                }
+                (Variables::Offsets(offsets), None) => {
+                    terms.push(Term::Window(WindowPiece::new(
+                        corpus,
+                        piece,
+                        offsets,
+                        group(&piece.factors[0]),
+                    )?));
+                }
+            }
+        }
+        if !local.is_empty() {
+            terms.push(Term::Local(local));
+        }
+        let mut starts = vec![0];
+        for term in &terms {
+            let examples = if matches!(term, Term::Whole(_)) {
+                corpus.sentences.len()
+            } else {
+                corpus.sentences.tokens()
+            };
+            starts.push(starts.last().unwrap_or(&0) + examples);
+        }
+        Ok(Self { terms, starts, parameters: groups.len() * corpus.space.group_size() })
+    }
+
+    #[inline]
+    fn locate(&self, example: usize) -> (usize, usize) {
+        let mut term = 0;
+        while example >= self.starts[term + 1] {
+            term += 1;
+        }
+        (term, example - self.starts[term])
+    }
+}
+
+pub(crate) use self::nota::Negatives;
+
+impl Problem for Objective<'_> {
+    type Workspace = Vec<TermWorkspace>;
+
+    fn workspace(&self) -> Self::Workspace {
+        let one = |term: &Term<'_>| match term {
+            Term::Whole(term) => TermWorkspace::Whole(Box::new(term.workspace())),
+            Term::Local(term) => TermWorkspace::Local(term.workspace()),
+            Term::Window(term) => TermWorkspace::Window(Box::new(term.workspace())),
+            Term::Nota(term) => TermWorkspace::Nota(term.workspace()),
+        };
+        self.terms.iter().map(one).collect()
+    }
+
+    fn parameters(&self) -> usize {
+        self.parameters
+    }
+
+    fn examples(&self) -> usize {
+        *self.starts.last().unwrap_or(&0)
+    }
+}
+
+impl Separate for Objective<'_> {
+    fn separate(
+        &self,
+        example: usize,
+        weights: Weights<'_>,
+        cost: f32,
+        workspace: &mut Self::Workspace,
+        difference: &mut SparseVector,
+    ) -> Separation {
+        let (term, example) = self.locate(example);
+        match (&self.terms[term], &mut workspace[term]) {
+            (Term::Whole(term), TermWorkspace::Whole(workspace)) => {
+                term.separate(example, weights, cost, workspace, difference)
+            }
+            (Term::Local(term), TermWorkspace::Local(workspace)) => {
+                term.separate(example, weights, cost, workspace, difference)
+            }
+            (Term::Window(term), TermWorkspace::Window(workspace)) => {
+                term.separate(example, weights, cost, workspace, difference)
+            }
+            // NOTA is defined by its likelihood; `train` refuses the other methods.
+            _ => Separation::CORRECT,
+        }
+    }
+}
+
+impl Differentiate for Objective<'_> {
+    fn differentiate<G: Gradient + ?Sized>(
+        &self,
+        example: usize,
+        weights: Weights<'_>,
+        workspace: &mut Self::Workspace,
+        gradient: &mut G,
+    ) -> f64 {
+        let (term, example) = self.locate(example);
+        match (&self.terms[term], &mut workspace[term]) {
+            (Term::Whole(term), TermWorkspace::Whole(workspace)) => {
+                term.differentiate(example, weights, workspace, gradient)
+            }
+            (Term::Local(term), TermWorkspace::Local(workspace)) => {
+                term.differentiate(example, weights, workspace, gradient)
+            }
+            (Term::Window(term), TermWorkspace::Window(workspace)) => {
+                term.differentiate(example, weights, workspace, gradient)
+            }
+            (Term::Nota(term), TermWorkspace::Nota(workspace)) => {
+                term.differentiate(example, weights, workspace, gradient)
+            }
+            _ => 0.0,
+        }
+    }
+
+    fn size(&self, example: usize) -> usize {
+        let (term, example) = self.locate(example);
+        match &self.terms[term] {
+            Term::Whole(term) => 1 + term.tokens(example),
+            _ => 1,
+        }
+    }
+}
+
+/// A gradient that begins at the weights of a group.
+struct Offset<'g, G: ?Sized> {
+    gradient: &'g mut G,
+    start: usize,
+}
+
+impl<G: Gradient + ?Sized> Gradient for Offset<'_, G> {
+    #[inline]
+    fn add(&mut self, index: usize, value: f32) {
+        self.gradient.add(self.start + index, value);
+    }
+
+    #[inline]
+    fn add_run(&mut self, start: usize, scale: f32, values: &[f32]) {
+        self.gradient.add_run(self.start + start, scale, values);
+    }
+
+    #[inline]
+    fn add_gathered(&mut self, start: usize, scale: f32, labels: &[u32], values: &[f32]) {
+        self.gradient.add_gathered(self.start + start, scale, labels, values);
+    }
+}
+
+/// Writes the node scores of a token: the sum of its features' rows.
+#[inline]
+pub(crate) fn node_scores(
+    corpus: &Corpus,
+    sentences: &Sentences,
+    token: usize,
+    group: &[f32],
+    scale: f32,
+    scores: &mut [f32],
+) {
+    scores.fill(0.0);
+    sentences.features(token, |feature, value| corpus.space.nodes.add_scores(feature, value, group, scores));
+    if scale != 1.0 {
+        scores.iter_mut().for_each(|score| *score *= scale);
+    }
+}
+
+/// Adds the scores of a token's pair features: `scores[previous · labels + label]`.
+#[inline]
+pub(crate) fn add_pair_scores(
+    corpus: &Corpus,
+    sentences: &Sentences,
+    token: usize,
+    group: &[f32],
+    scale: f32,
+    scores: &mut [f32],
+) {
+    let weights = &group[corpus.space.pair_start()..];
+    for &feature in sentences.pair_features(token) {
+        corpus.space.pairs.add_scores(feature, scale, weights, scores);
+    }
+}
+
+/// The sentence of every token, for weights.
+fn token_weights(corpus: &Corpus) -> Vec<f32> {
+    let mut weights = Vec::with_capacity(corpus.sentences.tokens());
+    for sentence in 0..corpus.sentences.len() {
+        let class = |&label: &u32| if label == UNKNOWN { 0.0 } else { corpus.class_weights[label as usize] };
+        let weight = corpus.sentences.weight(sentence);
+        weights.extend(corpus.sentences.gold(sentence).iter().map(|label| weight * class(label)));
+    }
+    weights
+}
+
+/// The place of the largest score; the first of equals.
+#[inline]
+pub(crate) fn best_label(scores: &[f32]) -> u32 {
+    // The largest value first, in lanes that need not wait for each other; then where it stands.
+    let mut lanes = [f32::NEG_INFINITY; 8];
+    let chunks = scores.chunks_exact(8);
+    let mut most = chunks
+        .remainder()
+        .iter()
+        .fold(f32::NEG_INFINITY, |most, &score| if score > most { score } else { most });
+    for chunk in chunks {
+        for (lane, &score) in lanes.iter_mut().zip(chunk) {
+            *lane = if score > *lane { score } else { *lane };
+        }
+    }
+    for lane in lanes {
+        most = if lane > most { lane } else { most };
+    }
+    scores.iter().position(|&score| score == most).unwrap_or(0) as u32
+}

@@ -1,0 +1,144 @@
+//! A scale for each previous label, learned by global training over weights that were trained in pieces.
+
+use consonant_learn::problem::{Differentiate, Problem, Weights};
+use consonant_learn::sparse::Gradient;
+
+use super::node_scores;
+use crate::corpus::Corpus;
+use crate::inference::{Chain, Potentials, Transitions, Workspace};
+use crate::{SequenceError, UNKNOWN};
+
+/// The likelihood of whole sentences as a function of the scales alone: α_{y'} multiplies everything that is scored given the
+/// previous label y' (McCallum & Sutton 2004, section 3). The last scale is that of the first position.
+pub(crate) struct Scaling<'a> {
+    corpus: &'a Corpus,
+    group: &'a [f32],
+    edges: Vec<f32>,
+    transitions: Transitions,
+    potentials: Potentials,
+}
+
+#[derive(Default)]
+pub(crate) struct ScalingWorkspace {
+    plain: Vec<f32>,
+    nodes: Vec<f32>,
+    edges: Vec<f32>,
+    counts: Vec<f64>,
+    inference: Workspace,
+}
+
+impl<'a> Scaling<'a> {
+    pub(crate) fn new(corpus: &'a Corpus, group: &'a [f32]) -> Result<Self, SequenceError> {
+        let labels = corpus.space.labels();
+        let mut edges = vec![0.0; labels * labels];
+        for (gram, &weight) in corpus.space.grams.grams().iter().zip(corpus.space.gram_weights(group)) {
+            edges[gram[0] as usize * labels + gram[1] as usize] = weight;
+        }
+        let transitions = Transitions::dense(labels, &vec![0.0; labels * labels], None)?;
+        let potentials = Potentials::new(&transitions);
+        Ok(Self { corpus, group, edges, transitions, potentials })
+    }
+}
+
+/// Node and edge scores of a sentence under scales: everything but the first position moves into the edges.
+pub(crate) fn scale_scores(
+    labels: usize,
+    plain: &[f32],
+    transitions: &[f32],
+    scales: &[f32],
+    nodes: &mut Vec<f32>,
+    edges: &mut Vec<f32>,
+) {
+    nodes.clear();
+    nodes.resize(plain.len(), 0.0);
+    edges.clear();
+    if plain.is_empty() {
+        return;
+    }
+    nodes[..labels].iter_mut().zip(plain).for_each(|(node, plain)| *node = scales[labels] * plain);
+    for row in plain.chunks_exact(labels).skip(1) {
+        for previous in 0..labels {
+            let transitions = &transitions[previous * labels..(previous + 1) * labels];
+            edges.extend(row.iter().zip(transitions).map(|(node, edge)| scales[previous] * (node + edge)));
+        }
+    }
+}
+
+impl Problem for Scaling<'_> {
+    type Workspace = ScalingWorkspace;
+
+    fn workspace(&self) -> ScalingWorkspace {
+        ScalingWorkspace::default()
+    }
+
+    fn parameters(&self) -> usize {
+        self.corpus.space.labels() + 1
+    }
+
+    fn examples(&self) -> usize {
+        self.corpus.sentences.len()
+    }
+}
+
+impl Differentiate for Scaling<'_> {
+    fn differentiate<G: Gradient + ?Sized>(
+        &self,
+        sentence: usize,
+        weights: Weights<'_>,
+        workspace: &mut ScalingWorkspace,
+        gradient: &mut G,
+    ) -> f64 {
+        self.try_differentiate(sentence, weights.values, workspace, gradient).unwrap_or(0.0)
+    }
+
+    fn size(&self, sentence: usize) -> usize {
+        1 + self.corpus.sentences.range(sentence).len()
+    }
+}
+
+impl Scaling<'_> {
+    fn try_differentiate<G: Gradient + ?Sized>(
+        &self,
+        sentence: usize,
+        scales: &[f32],
+        workspace: &mut ScalingWorkspace,
+        gradient: &mut G,
+    ) -> Result<f64, SequenceError> {
+        let labels = self.corpus.space.labels();
+        let (range, gold) = (self.corpus.sentences.range(sentence), self.corpus.sentences.gold(sentence));
+        if gold.is_empty() || gold.contains(&UNKNOWN) {
+            return Ok(0.0);
+        }
+        let ScalingWorkspace { plain, nodes, edges, counts, inference } = workspace;
+        plain.resize(range.len() * labels, 0.0);
+        for (token, scores) in range.zip(plain.chunks_exact_mut(labels)) {
+            node_scores(self.corpus, &self.corpus.sentences, token, self.group, 1.0, scores);
+        }
+        scale_scores(labels, plain, &self.edges, scales, nodes, edges);
+        let chain = Chain::new(nodes, &self.transitions)?.with_edges(edges)?;
+        let mut posterior = inference.forward_backward(&chain, &self.potentials)?;
+        let loss = posterior.log_partition() - chain.score(gold)?;
+        counts.clear();
+        counts.resize(edges.len(), 0.0);
+        let start: f64 =
+            posterior.node(0).iter().zip(plain.iter()).map(|(p, &score)| p * f64::from(score)).sum();
+        gradient.add(labels, (start - f64::from(plain[gold[0] as usize])) as f32);
+        posterior.add_edge_counts(1.0, counts)?;
+        for (position, pair) in gold.windows(2).enumerate() {
+            counts[(position * labels + pair[0] as usize) * labels + pair[1] as usize] -= 1.0;
+        }
+        for (row, counts) in plain.chunks_exact(labels).skip(1).zip(counts.chunks_exact(labels * labels)) {
+            for (previous, counts) in counts.chunks_exact(labels).enumerate() {
+                let transitions = &self.edges[previous * labels..];
+                let sum: f64 = counts
+                    .iter()
+                    .zip(row)
+                    .zip(transitions)
+                    .map(|((count, node), edge)| count * f64::from(node + edge))
+                    .sum();
+                gradient.add(previous, sum as f32);
+            }
+        }
+        Ok(loss)
+    }
+}

@@ -1,0 +1,384 @@
+//! One piece with all labels of the sentence: the conditional random field and its perceptrons.
+
+use consonant_learn::problem::{Separation, Weights};
+use consonant_learn::sparse::{Gradient, SparseVector};
+
+use super::{Offset, add_pair_scores, node_scores};
+use crate::corpus::Corpus;
+use crate::diagram::Piece;
+use crate::inference::{Candidates, Chain, Potentials, TransitionMask, Transitions, Workspace};
+use crate::{Sentences, SequenceError, UNKNOWN};
+
+pub(crate) struct WholeChain<'a> {
+    corpus: &'a Corpus,
+    transitions: Transitions,
+    group: usize,
+    locked_nodes: bool,
+    locked_grams: bool,
+    /// For each sentence its weight, class weights included.
+    weights: Vec<f32>,
+}
+
+/// Buffers for scoring and decoding whole sentences.
+pub(crate) struct ChainWorkspace {
+    pub(crate) transitions: Transitions,
+    pub(crate) potentials: Potentials,
+    /// The gram scores last loaded, and whether the potentials follow them.
+    loaded: Vec<f32>,
+    scaled: Vec<f32>,
+    potentials_fresh: bool,
+    pub(crate) nodes: Vec<f32>,
+    pub(crate) edges: Vec<f32>,
+    pub(crate) inference: Workspace,
+    known: Candidates,
+    path: Vec<u32>,
+    gold: Vec<u32>,
+    excess: Vec<f32>,
+    counts: Vec<f64>,
+    edge_counts: Vec<f64>,
+}
+
+impl ChainWorkspace {
+    pub(crate) fn new(transitions: Transitions) -> Self {
+        Self {
+            potentials: Potentials::new(&transitions),
+            loaded: vec![0.0; transitions.score_count()],
+            transitions,
+            scaled: Vec::new(),
+            potentials_fresh: true,
+            nodes: Vec::new(),
+            edges: Vec::new(),
+            inference: Workspace::new(),
+            known: Candidates::new(),
+            path: Vec::new(),
+            gold: Vec::new(),
+            excess: Vec::new(),
+            counts: Vec::new(),
+            edge_counts: Vec::new(),
+        }
+    }
+
+    /// Takes the scores of the grams, if they changed since the last sentence.
+    pub(crate) fn load(&mut self, grams: &[f32], scale: f32) -> Result<(), SequenceError> {
+        let grams = if scale == 1.0 {
+            grams
+        } else {
+            self.scaled.clear();
+            self.scaled.extend(grams.iter().map(|weight| scale * weight));
+            &self.scaled
+        };
+        if self.loaded != grams {
+            self.transitions.load(grams)?;
+            self.loaded.clear();
+            self.loaded.extend_from_slice(grams);
+            self.potentials_fresh = false;
+        }
+        Ok(())
+    }
+
+    /// Brings the potentials up to date, before sums over sequences.
+    pub(crate) fn refresh(&mut self) {
+        if !self.potentials_fresh {
+            self.potentials.reload(&self.transitions);
+            self.potentials_fresh = true;
+        }
+    }
+
+    /// Scores a sentence with the weights of one group.
+    pub(crate) fn score(
+        &mut self,
+        corpus: &Corpus,
+        sentences: &Sentences,
+        sentence: usize,
+        group: &[f32],
+        scale: f32,
+    ) -> Result<(), SequenceError> {
+        let labels = corpus.space.labels();
+        let range = sentences.range(sentence);
+        self.load(corpus.space.gram_weights(group), scale)?;
+        self.nodes.resize(range.len() * labels, 0.0);
+        for (token, scores) in range.clone().zip(self.nodes.chunks_exact_mut(labels)) {
+            node_scores(corpus, sentences, token, group, scale, scores);
+        }
+        self.edges.clear();
+        if corpus.space.has_pairs() {
+            self.edges.resize(range.len().saturating_sub(1) * labels * labels, 0.0);
+            for (token, scores) in range.skip(1).zip(self.edges.chunks_exact_mut(labels * labels)) {
+                add_pair_scores(corpus, sentences, token, group, scale, scores);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The chain that was scored last; a macro, because the borrows of its fields must stay apart.
+macro_rules! chain {
+    ($workspace:ident) => {{
+        let chain = Chain::new(&$workspace.nodes, &$workspace.transitions)?;
+        if $workspace.edges.is_empty() { chain } else { chain.with_edges(&$workspace.edges)? }
+    }};
+}
+pub(crate) use chain;
+
+impl<'a> WholeChain<'a> {
+    pub(crate) fn new(
+        corpus: &'a Corpus,
+        piece: &Piece,
+        group: usize,
+        mask: Option<&TransitionMask>,
+    ) -> Result<Self, SequenceError> {
+        let mean = |labels: &[u32]| {
+            let known = labels.iter().filter(|&&label| label != UNKNOWN);
+            let (sum, count) = known.fold((0.0, 0.0f32), |(sum, count), &label| {
+                (sum + corpus.class_weights[label as usize], count + 1.0)
+            });
+            if count > 0.0 { sum / count } else { 1.0 }
+        };
+        let sentences = &corpus.sentences;
+        Ok(Self {
+            corpus,
+            transitions: corpus.space.grams.transitions(mask)?,
+            group,
+            locked_nodes: piece.factors.iter().any(|factor| factor.offsets.len() == 1 && factor.locked),
+            locked_grams: piece.factors.iter().any(|factor| factor.offsets.len() > 1 && factor.locked),
+            weights: (0..sentences.len()).map(|at| sentences.weight(at) * mean(sentences.gold(at))).collect(),
+        })
+    }
+
+    pub(crate) fn workspace(&self) -> ChainWorkspace {
+        ChainWorkspace::new(self.transitions.clone())
+    }
+
+    pub(crate) fn tokens(&self, sentence: usize) -> usize {
+        self.corpus.sentences.range(sentence).len()
+    }
+
+    fn group<'w>(&self, weights: Weights<'w>) -> &'w [f32] {
+        let size = self.corpus.space.group_size();
+        &weights.values[self.group * size..(self.group + 1) * size]
+    }
+
+    pub(crate) fn separate(
+        &self,
+        sentence: usize,
+        weights: Weights<'_>,
+        cost: f32,
+        workspace: &mut ChainWorkspace,
+        difference: &mut SparseVector,
+    ) -> Separation {
+        // A gold sequence that the constraints forbid has no use in training; it is passed over.
+        self.try_separate(sentence, weights, cost, workspace, difference).unwrap_or(Separation::CORRECT)
+    }
+
+    fn try_separate(
+        &self,
+        sentence: usize,
+        weights: Weights<'_>,
+        cost: f32,
+        workspace: &mut ChainWorkspace,
+        difference: &mut SparseVector,
+    ) -> Result<Separation, SequenceError> {
+        let corpus = self.corpus;
+        let labels = corpus.space.labels();
+        let gold = corpus.sentences.gold(sentence);
+        workspace.score(corpus, &corpus.sentences, sentence, self.group(weights), weights.scale)?;
+        if cost != 0.0 {
+            for (scores, &label) in workspace.nodes.chunks_exact_mut(labels).zip(gold) {
+                if label != UNKNOWN {
+                    scores[label as usize] -= cost;
+                }
+            }
+        }
+        let mut path = std::mem::take(&mut workspace.path);
+        let best = workspace.inference.viterbi(&chain!(workspace), &mut path)?;
+        workspace.path = path;
+        let mut outcome = Separation { weight: self.weights[sentence], ..Separation::CORRECT };
+        let partial = gold.contains(&UNKNOWN);
+        let errors = workspace
+            .path
+            .iter()
+            .zip(gold)
+            .filter(|&(found, gold)| *gold != UNKNOWN && found != gold)
+            .count();
+        if errors == 0 {
+            return Ok(outcome);
+        }
+        // The gold sequence: as given, or the best one that agrees with the known labels.
+        let mut truth = std::mem::take(&mut workspace.gold);
+        let score = if partial {
+            workspace.known.clear();
+            gold.iter().for_each(|&label| {
+                if label == UNKNOWN { workspace.known.push_all() } else { workspace.known.push(&[label]) }
+            });
+            workspace.inference.viterbi(&chain!(workspace).with_candidates(&workspace.known)?, &mut truth)?
+        } else {
+            truth.clear();
+            truth.extend_from_slice(gold);
+            chain!(workspace).score(&truth)?
+        };
+        if !score.is_finite() {
+            workspace.gold = truth;
+            return Ok(outcome);
+        }
+        outcome.cost = errors as f32;
+        outcome.violation = (best - score) as f32 - cost * errors as f32;
+        self.push_difference(sentence, &truth, &workspace.path, difference);
+        workspace.gold = truth;
+        Ok(outcome)
+    }
+
+    pub(crate) fn push_difference(
+        &self,
+        sentence: usize,
+        truth: &[u32],
+        found: &[u32],
+        difference: &mut SparseVector,
+    ) {
+        let (space, sentences) = (&self.corpus.space, &self.corpus.sentences);
+        let start = self.group * space.group_size();
+        let grams = (start + space.gram_start()) as u32;
+        let base = sentences.range(sentence).start;
+        for position in 0..truth.len() {
+            let (right, wrong) = (truth[position], found[position]);
+            if right != wrong && !self.locked_nodes {
+                sentences.features(base + position, |feature, value| {
+                    if let Some(index) = space.nodes.parameter(feature, right) {
+                        difference.push((start + index) as u32, value);
+                    }
+                    if let Some(index) = space.nodes.parameter(feature, wrong) {
+                        difference.push((start + index) as u32, -value);
+                    }
+                });
+            }
+            let reach = position.saturating_sub(space.grams.order());
+            if truth[reach..=position] != found[reach..=position] && !self.locked_grams {
+                space.grams.ending_at(truth, position, |number| difference.push(grams + number, 1.0));
+                space.grams.ending_at(found, position, |number| difference.push(grams + number, -1.0));
+            }
+            if position > 0
+                && space.has_pairs()
+                && truth[position - 1..=position] != found[position - 1..=position]
+            {
+                let pair = |path: &[u32]| path[position - 1] * space.labels() as u32 + path[position];
+                for &feature in sentences.pair_features(base + position) {
+                    for (pair, value) in [(pair(truth), 1.0), (pair(found), -1.0)] {
+                        if let Some(index) = space.pairs.parameter(feature, pair) {
+                            difference.push((start + space.pair_start() + index) as u32, value);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    pub(crate) fn differentiate<G: Gradient + ?Sized>(
+        &self,
+        sentence: usize,
+        weights: Weights<'_>,
+        workspace: &mut ChainWorkspace,
+        gradient: &mut G,
+    ) -> f64 {
+        self.try_differentiate(sentence, weights, workspace, gradient).unwrap_or(0.0)
+    }
+
+    fn try_differentiate<G: Gradient + ?Sized>(
+        &self,
+        sentence: usize,
+        weights: Weights<'_>,
+        workspace: &mut ChainWorkspace,
+        gradient: &mut G,
+    ) -> Result<f64, SequenceError> {
+        let (corpus, labels) = (self.corpus, self.corpus.space.labels());
+        let gold = corpus.sentences.gold(sentence);
+        let weight = self.weights[sentence];
+        if gold.is_empty() || weight == 0.0 || gold.iter().all(|&label| label == UNKNOWN) {
+            return Ok(0.0);
+        }
+        workspace.score(corpus, &corpus.sentences, sentence, self.group(weights), weights.scale)?;
+        workspace.refresh();
+        workspace.counts.clear();
+        workspace.counts.resize(workspace.transitions.score_count(), 0.0);
+        workspace.edge_counts.clear();
+        workspace.edge_counts.resize(workspace.edges.len(), 0.0);
+        let mut posterior =
+            workspace.inference.forward_backward(&chain!(workspace), &workspace.potentials)?;
+        let free = posterior.log_partition();
+        workspace.excess.clear();
+        workspace.excess.extend(posterior.nodes().iter().map(|&p| p as f32));
+        posterior.add_transition_counts(1.0, &mut workspace.counts)?;
+        if !workspace.edges.is_empty() {
+            posterior.add_edge_counts(1.0, &mut workspace.edge_counts)?;
+        }
+        let truth = if gold.contains(&UNKNOWN) {
+            workspace.known.clear();
+            gold.iter().for_each(|&label| {
+                if label == UNKNOWN { workspace.known.push_all() } else { workspace.known.push(&[label]) }
+            });
+            let mut posterior = workspace.inference.forward_backward(
+                &chain!(workspace).with_candidates(&workspace.known)?,
+                &workspace.potentials,
+            )?;
+            workspace.excess.iter_mut().zip(posterior.nodes()).for_each(|(excess, &p)| *excess -= p as f32);
+            posterior.add_transition_counts(-1.0, &mut workspace.counts)?;
+            if !workspace.edges.is_empty() {
+                posterior.add_edge_counts(-1.0, &mut workspace.edge_counts)?;
+            }
+            posterior.log_partition()
+        } else {
+            for (position, &label) in gold.iter().enumerate() {
+                workspace.excess[position * labels + label as usize] -= 1.0;
+                corpus
+                    .space
+                    .grams
+                    .ending_at(gold, position, |number| workspace.counts[number as usize] -= 1.0);
+                if position > 0 && !workspace.edges.is_empty() {
+                    workspace.edge_counts[((position - 1) * labels + gold[position - 1] as usize)
+                        * labels
+                        + label as usize] -= 1.0;
+                }
+            }
+            chain!(workspace).score(gold)?
+        };
+        if !truth.is_finite() {
+            return Ok(0.0);
+        }
+        self.add_gradient(sentence, weight, workspace, gradient);
+        Ok(f64::from(weight) * (free - truth))
+    }
+
+    fn add_gradient<G: Gradient + ?Sized>(
+        &self,
+        sentence: usize,
+        weight: f32,
+        workspace: &mut ChainWorkspace,
+        gradient: &mut G,
+    ) {
+        let (space, sentences, labels) =
+            (&self.corpus.space, &self.corpus.sentences, self.corpus.space.labels());
+        let range = sentences.range(sentence);
+        let mut gradient = Offset { gradient, start: self.group * space.group_size() };
+        if !self.locked_nodes {
+            for (token, excess) in range.clone().zip(workspace.excess.chunks_exact(labels)) {
+                sentences.features(token, |feature, value| {
+                    space.nodes.add_gradient(feature, weight * value, excess, &mut gradient)
+                });
+            }
+        }
+        if !self.locked_grams {
+            workspace.scaled.clear();
+            workspace.scaled.extend(workspace.counts.iter().map(|&count| count as f32));
+            gradient.add_run(space.gram_start(), weight, &workspace.scaled);
+        }
+        if !workspace.edges.is_empty() {
+            gradient.start += space.pair_start();
+            workspace.scaled.clear();
+            workspace.scaled.extend(workspace.edge_counts.iter().map(|&count| count as f32));
+            for (token, excess) in range.skip(1).zip(workspace.scaled.chunks_exact(labels * labels)) {
+                sentences
+                    .pair_features(token)
+                    .iter()
+                    .for_each(|&feature| space.pairs.add_gradient(feature, weight, excess, &mut gradient));
+            }
+        }
+    }
+}

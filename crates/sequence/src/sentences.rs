@@ -1,0 +1,172 @@
+use std::ops::Range;
+
+use crate::{SequenceError, UNKNOWN};
+
+/// Sentences in flat arrays: for each token its feature numbers and its gold label.
+#[derive(Debug, Clone)]
+pub struct Sentences {
+    /// The first token of each sentence; one more at the end.
+    pub(crate) starts: Vec<u32>,
+    /// The first feature of each token; one more at the end.
+    pub(crate) feature_starts: Vec<u32>,
+    pub(crate) features: Vec<u32>,
+    /// A value for each feature, or nothing when all are 1.
+    pub(crate) values: Vec<f32>,
+    /// The first pair feature of each token; one more at the end.
+    pub(crate) pair_starts: Vec<u32>,
+    pub(crate) pair_features: Vec<u32>,
+    /// Label numbers, or [`UNKNOWN`](crate::UNKNOWN).
+    pub(crate) gold: Vec<u32>,
+    /// How much each sentence counts.
+    pub(crate) weights: Vec<f32>,
+}
+
+impl Default for Sentences {
+    fn default() -> Self {
+        Self {
+            starts: vec![0],
+            feature_starts: vec![0],
+            features: Vec::new(),
+            values: Vec::new(),
+            pair_starts: vec![0],
+            pair_features: Vec::new(),
+            gold: Vec::new(),
+            weights: Vec::new(),
+        }
+    }
+}
+
+impl Sentences {
+    /// The number of sentences.
+    pub fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.weights.is_empty()
+    }
+
+    /// The number of tokens of all sentences.
+    pub fn tokens(&self) -> usize {
+        self.gold.len()
+    }
+
+    /// The tokens of a sentence.
+    #[inline]
+    pub fn range(&self, sentence: usize) -> Range<usize> {
+        self.starts[sentence] as usize..self.starts[sentence + 1] as usize
+    }
+
+    /// The gold labels of a sentence.
+    #[inline]
+    pub fn gold(&self, sentence: usize) -> &[u32] {
+        &self.gold[self.range(sentence)]
+    }
+
+    /// How much a sentence counts.
+    pub fn weight(&self, sentence: usize) -> f32 {
+        self.weights[sentence]
+    }
+
+    /// Calls `each` with the number and value of every feature of a token.
+    #[inline]
+    pub(crate) fn features(&self, token: usize, mut each: impl FnMut(u32, f32)) {
+        let range = self.feature_starts[token] as usize..self.feature_starts[token + 1] as usize;
+        if self.values.is_empty() {
+            self.features[range].iter().for_each(|&feature| each(feature, 1.0));
+        } else {
+            self.features[range.clone()]
+                .iter()
+                .zip(&self.values[range])
+                .for_each(|(&feature, &value)| each(feature, value));
+        }
+    }
+
+    /// The features of a token that look at its label and the one before.
+    #[inline]
+    pub(crate) fn pair_features(&self, token: usize) -> &[u32] {
+        &self.pair_features[self.pair_starts[token] as usize..self.pair_starts[token + 1] as usize]
+    }
+
+    /// Whether any label is not known.
+    pub fn has_unknown(&self) -> bool {
+        self.gold.contains(&crate::UNKNOWN)
+    }
+
+    /// Adds a token to the sentence that was begun; features that have no number are left out.
+    pub(crate) fn push(
+        &mut self,
+        label: u32,
+        keys: &[u64],
+        values: &[f32],
+        pair_keys: &[u64],
+        mut number: impl FnMut(u64) -> Option<u32>,
+        pair_number: impl FnMut(u64) -> Option<u32>,
+    ) -> Result<(), SequenceError> {
+        let place = || (self.weights.len(), self.gold.len() - *self.starts.last().unwrap_or(&0) as usize + 1);
+        if !values.is_empty() && values.len() != keys.len() {
+            let (sentence, token) = place();
+            return Err(SequenceError::ValueCount {
+                sentence,
+                token,
+                keys: keys.len(),
+                values: values.len(),
+            });
+        }
+        if let Some(&value) = values.iter().find(|value| !value.is_finite()) {
+            let (sentence, token) = place();
+            return Err(SequenceError::BadValue { sentence, token, value });
+        }
+        if !values.is_empty() && self.values.is_empty() {
+            self.values = vec![1.0; self.features.len()];
+        }
+        let valued = !values.is_empty() || !self.values.is_empty();
+        for (at, &key) in keys.iter().enumerate() {
+            if let Some(feature) = number(key) {
+                self.features.push(feature);
+                if valued {
+                    self.values.push(values.get(at).copied().unwrap_or(1.0));
+                }
+            }
+        }
+        self.feature_starts.push(self.features.len() as u32);
+        self.pair_features.extend(pair_keys.iter().copied().filter_map(pair_number));
+        self.pair_starts.push(self.pair_features.len() as u32);
+        self.gold.push(label);
+        Ok(())
+    }
+
+    /// Gives features new numbers and drops those whose number is [`UNKNOWN`].
+    pub(crate) fn renumber_features(&mut self, numbers: &[u32]) {
+        let mut values = std::mem::take(&mut self.values);
+        renumber(&mut self.feature_starts, &mut self.features, &mut values, numbers);
+        self.values = values;
+    }
+
+    /// As [`renumber_features`](Self::renumber_features), for pair features.
+    pub(crate) fn renumber_pair_features(&mut self, numbers: &[u32]) {
+        renumber(&mut self.pair_starts, &mut self.pair_features, &mut Vec::new(), numbers);
+    }
+}
+
+fn renumber(starts: &mut [u32], features: &mut Vec<u32>, values: &mut Vec<f32>, numbers: &[u32]) {
+    let (mut kept, mut first) = (0, 0);
+    for token in 1..starts.len() {
+        let end = starts[token] as usize;
+        for at in first..end {
+            let number = numbers[features[at] as usize];
+            if number != UNKNOWN {
+                features[kept] = number;
+                if !values.is_empty() {
+                    values[kept] = values[at];
+                }
+                kept += 1;
+            }
+        }
+        first = end;
+        starts[token] = kept as u32;
+    }
+    features.truncate(kept);
+    values.truncate(kept);
+}

@@ -1,0 +1,52 @@
+//! The weights of a chain: which there are, and where each stands in the flat vector.
+
+use consonant_learn::layout::RowLayout;
+
+use crate::ngrams::LabelGrams;
+
+/// The weights of a chain, for each parameter group: rows of features × labels, rows of features × label pairs, and label
+/// n-grams. Most objectives have one group; the bidirectional model has one for each direction.
+#[derive(Debug, Clone)]
+pub struct Space {
+    /// Features × labels.
+    pub(crate) nodes: RowLayout,
+    /// Features × (previous label, label), numbered previous · labels + label.
+    pub(crate) pairs: RowLayout,
+    /// Label n-grams.
+    pub(crate) grams: LabelGrams,
+}
+
+impl Space {
+    /// The number of labels.
+    pub fn labels(&self) -> usize {
+        self.nodes.dimension()
+    }
+
+    /// The number of weights of one group.
+    pub fn group_size(&self) -> usize {
+        self.nodes.parameters() + self.pairs.parameters() + self.grams.len()
+    }
+
+    /// Where the pair rows of a group begin.
+    #[inline]
+    pub(crate) fn pair_start(&self) -> usize {
+        self.nodes.parameters()
+    }
+
+    /// Where the grams of a group begin.
+    #[inline]
+    pub(crate) fn gram_start(&self) -> usize {
+        self.nodes.parameters() + self.pairs.parameters()
+    }
+
+    /// The weights of the grams of a group.
+    #[inline]
+    pub(crate) fn gram_weights<'a>(&self, group: &'a [f32]) -> &'a [f32] {
+        &group[self.gram_start()..]
+    }
+
+    /// Whether there are features that look at pairs of labels.
+    pub(crate) fn has_pairs(&self) -> bool {
+        self.pairs.features() > 0
+    }
+}

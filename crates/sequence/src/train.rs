@@ -1,0 +1,293 @@
+//! Training a chain by any of the algorithms.
+
+use consonant_learn::model::ModelWriter;
+use consonant_learn::table::Precision;
+use consonant_learn::trainer::{self, EpochReport, Method, Parameters, Run, Stop, Trained};
+use rayon::prelude::*;
+
+use crate::algorithm::{Algorithm, Objective as Kind};
+use crate::corpus::Corpus;
+use crate::decoding::{Assembly, Rule};
+use crate::diagram::{Decoding, Diagram, Nota};
+use crate::inference::{Candidates, TransitionMask, Workspace};
+use crate::objective::{EarlyUpdate, Negatives, Objective, Scaling, add_pair_scores, node_scores};
+use crate::{Sentences, SequenceError, UNKNOWN};
+
+/// What to train.
+pub struct Training<'a> {
+    /// By which algorithm.
+    pub algorithm: &'a Algorithm,
+    /// Parameters that differ from their defaults.
+    pub parameters: Vec<(String, f64)>,
+    /// The user's own pieces instead of the algorithm's.
+    pub diagram: Option<Diagram>,
+    /// Forbidden label pairs.
+    pub mask: Option<TransitionMask>,
+}
+
+/// Scores predicted labels, one list for each sentence; higher is better.
+pub type Metric<'a> = &'a mut dyn FnMut(&[Vec<u32>]) -> f64;
+
+/// Data that decides when to stop.
+pub struct Dev<'a> {
+    /// The sentences.
+    pub sentences: &'a Sentences,
+    /// The labels that each sentence may have (a tag dictionary).
+    pub candidates: Option<&'a [Candidates]>,
+    /// What is measured; `None`: the share of right labels.
+    pub metric: Option<Metric<'a>>,
+}
+
+/// A trained chain.
+#[derive(Debug)]
+pub struct TrainedChain<'a> {
+    corpus: &'a Corpus,
+    rule: Rule,
+    /// The weights of all parameter groups.
+    pub weights: Vec<f32>,
+    /// The diagram that was trained.
+    pub diagram: Diagram,
+    /// The epoch the weights are from.
+    pub epoch: usize,
+    /// The best score on dev.
+    pub best: Option<f64>,
+    /// All epochs.
+    pub history: Vec<EpochReport>,
+    /// Why training ended.
+    pub stop: Stop,
+}
+
+impl TrainedChain<'_> {
+    /// Adds the chain to a model, to be read by [`ChainModel::open`](crate::ChainModel::open).
+    pub fn store(&self, writer: &mut ModelWriter, precision: Precision) {
+        crate::model::store(writer, self.corpus, &self.rule, &self.weights, precision);
+    }
+
+    /// Predicts the labels of encoded sentences.
+    pub fn predict(
+        &self,
+        sentences: &Sentences,
+        candidates: Option<&[Candidates]>,
+        mask: Option<&TransitionMask>,
+    ) -> Result<Vec<Vec<u32>>, SequenceError> {
+        predict(self.corpus, &self.rule, &self.weights, sentences, candidates, mask)
+    }
+}
+
+/// Trains a chain.
+pub fn train<'a>(
+    corpus: &'a Corpus,
+    training: &Training<'_>,
+    mut dev: Option<Dev<'_>>,
+    run: Run<'_>,
+) -> Result<TrainedChain<'a>, SequenceError> {
+    let algorithm = training.algorithm;
+    let (own, parameters) = algorithm.check(&training.parameters)?;
+    let order = corpus.space.grams.order();
+    let diagram = match &training.diagram {
+        Some(diagram) => diagram.clone(),
+        None => algorithm.diagram(order, &training.parameters)?,
+    };
+    diagram.check()?;
+    if diagram.order() > order {
+        let message = format!(
+            "the diagram has factors of order {}, the corpus was made for order {order}; give the larger one",
+            diagram.order()
+        );
+        return Err(SequenceError::Unsupported(message));
+    }
+    if diagram.pieces.iter().any(|piece| piece.nota.is_some()) && !algorithm.method.needs_gradient() {
+        return Err(SequenceError::Unsupported(format!(
+            "NOTA is a likelihood; `{}` cannot train it, use `piecewise-nota` or `sgd`",
+            algorithm.name
+        )));
+    }
+    let mut rule = Rule::of(&diagram);
+    let groups = rule.sides.len();
+    // Scales are learned at the end; until then the pieces are decoded as they were trained.
+    let scaled = rule.decoding == Decoding::Scaled;
+    if scaled {
+        rule.decoding = Decoding::Local;
+    }
+    let Run {
+        epochs,
+        patience,
+        shuffle,
+        seed,
+        batch,
+        threads,
+        initial,
+        dev: _,
+        mut progress,
+        checkpoint,
+        interrupt,
+    } = run;
+    let initial = initial.or_else(|| corpus.base.as_ref().map(|model| model.initial_weights(corpus, groups)));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build();
+    let pool =
+        pool.map_err(|error| consonant_learn::LearnError::Threads { threads, problem: error.to_string() })?;
+    let has_dev = dev.is_some();
+    let mut failure = None;
+    let mut measure = |weights: &[f32]| {
+        let Some(dev) = &mut dev else { return 0.0 };
+        let mask = training.mask.as_ref();
+        let predicted = pool.install(|| predict(corpus, &rule, weights, dev.sentences, dev.candidates, mask));
+        match (predicted, &mut dev.metric) {
+            (Ok(paths), Some(metric)) => metric(&paths),
+            (Ok(paths), None) => accuracy(dev.sentences, &paths),
+            (Err(error), _) => {
+                failure.get_or_insert(error);
+                0.0
+            }
+        }
+    };
+
+    let mask = training.mask.as_ref();
+    let (mut initial, mut negatives, mut remaining) = (initial, None, epochs);
+    if let Some((probability, after)) = threshold(&diagram) {
+        // The first stage is short and comes out the same each time, so only the second is worth a checkpoint.
+        let objective = Objective::new(corpus, &diagram, mask, seed, None)?;
+        let progress = progress.as_mut().map(|progress| &mut **progress as &mut dyn FnMut(&EpochReport));
+        let first = Run {
+            epochs: after.min(epochs),
+            shuffle,
+            seed,
+            batch,
+            threads,
+            initial,
+            progress,
+            interrupt,
+            ..Run::default()
+        };
+        let trained = trainer::train_differentiable(&objective, algorithm.method, &parameters, first)?;
+        negatives = Some(Negatives::above(corpus, &trained.weights, probability)?);
+        (initial, remaining) = (Some(trained.weights), epochs - after.min(epochs));
+    }
+    let dev = has_dev.then_some(&mut measure as trainer::Scorer<'_>);
+    let progress = progress.as_mut().map(|progress| &mut **progress as &mut dyn FnMut(&EpochReport));
+    let run = Run {
+        epochs: remaining,
+        patience,
+        shuffle,
+        seed,
+        batch,
+        threads,
+        initial,
+        dev,
+        progress,
+        checkpoint,
+        interrupt,
+    };
+    let Trained { weights, epoch, best, history, stop } = match algorithm.objective {
+        Kind::EarlyUpdate if training.diagram.is_none() => {
+            let objective = EarlyUpdate::new(corpus, own.get("width") as usize, mask)?;
+            trainer::train(&objective, algorithm.method, &parameters, run)?
+        }
+        _ => {
+            let objective = Objective::new(corpus, &diagram, mask, seed, negatives)?;
+            match algorithm.method.needs_gradient() {
+                true => trainer::train_differentiable(&objective, algorithm.method, &parameters, run)?,
+                false => trainer::train(&objective, algorithm.method, &parameters, run)?,
+            }
+        }
+    };
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    if scaled {
+        rule.decoding = Decoding::Scaled;
+        rule.scales = learn_scales(corpus, &weights, threads)?;
+    }
+    Ok(TrainedChain { corpus, rule, weights, diagram, epoch, best, history, stop })
+}
+
+fn threshold(diagram: &Diagram) -> Option<(f64, usize)> {
+    diagram.pieces.iter().find_map(|piece| match piece.nota {
+        Some(Nota::Threshold { probability, after }) => Some((probability, after)),
+        _ => None,
+    })
+}
+
+/// A few iterations are enough for so few parameters (McCallum & Sutton 2004).
+const SCALE_ITERATIONS: usize = 20;
+
+fn learn_scales(corpus: &Corpus, weights: &[f32], threads: usize) -> Result<Vec<f32>, SequenceError> {
+    let parameters = Parameters::new(Method::Lbfgs.info(), [("c2", 0.0)])?;
+    let initial = Some(vec![1.0; corpus.space.labels() + 1]);
+    let run = Run { epochs: SCALE_ITERATIONS, threads, initial, ..Run::default() };
+    Ok(trainer::train_differentiable(&Scaling::new(corpus, weights)?, Method::Lbfgs, &parameters, run)?
+        .weights)
+}
+
+/// The share of right labels among those that are known.
+fn accuracy(sentences: &Sentences, paths: &[Vec<u32>]) -> f64 {
+    let (mut right, mut all) = (0usize, 0usize);
+    for (sentence, path) in paths.iter().enumerate() {
+        for (found, &gold) in path.iter().zip(sentences.gold(sentence)).filter(|&(_, &gold)| gold != UNKNOWN)
+        {
+            right += usize::from(*found == gold);
+            all += 1;
+        }
+    }
+    right as f64 / all.max(1) as f64
+}
+
+/// Sentences that one thread decodes with one set of buffers.
+const BLOCK: usize = 64;
+
+fn predict(
+    corpus: &Corpus,
+    rule: &Rule,
+    weights: &[f32],
+    sentences: &Sentences,
+    candidates: Option<&[Candidates]>,
+    mask: Option<&TransitionMask>,
+) -> Result<Vec<Vec<u32>>, SequenceError> {
+    let (space, labels) = (&corpus.space, corpus.space.labels());
+    let groups: Vec<&[f32]> = weights.chunks_exact(space.group_size()).collect();
+    let gram_weights: Vec<&[f32]> = groups.iter().map(|group| space.gram_weights(group)).collect();
+    let template = Assembly::new(&space.grams, labels, rule, &gram_weights, mask)?;
+    let blocks: Vec<usize> = (0..sentences.len()).step_by(BLOCK).collect();
+    let decode = |assembly: &mut Assembly,
+                  workspace: &mut Workspace,
+                  sentence: usize|
+     -> Result<Vec<u32>, SequenceError> {
+        let range = sentences.range(sentence);
+        for (at, group) in groups.iter().enumerate() {
+            assembly.nodes[at].resize(range.len() * labels, 0.0);
+            for (token, scores) in range.clone().zip(assembly.nodes[at].chunks_exact_mut(labels)) {
+                node_scores(corpus, sentences, token, group, 1.0, scores);
+            }
+            assembly.edges[at].clear();
+            if space.has_pairs() {
+                assembly.edges[at].resize(range.len().saturating_sub(1) * labels * labels, 0.0);
+                for (token, scores) in
+                    range.clone().skip(1).zip(assembly.edges[at].chunks_exact_mut(labels * labels))
+                {
+                    add_pair_scores(corpus, sentences, token, group, 1.0, scores);
+                }
+            }
+        }
+        assembly.assemble();
+        let chain = assembly.chain()?;
+        let chain = match candidates {
+            Some(candidates) => chain.with_candidates(&candidates[sentence])?,
+            None => chain,
+        };
+        let mut path = Vec::with_capacity(range.len());
+        workspace.viterbi(&chain, &mut path)?;
+        Ok(path)
+    };
+    let decoded: Result<Vec<Vec<Vec<u32>>>, SequenceError> = blocks
+        .into_par_iter()
+        .map_init(
+            || (template.clone(), Workspace::new()),
+            |(assembly, workspace), first| {
+                (first..(first + BLOCK).min(sentences.len()))
+                    .map(|sentence| decode(assembly, workspace, sentence))
+                    .collect()
+            },
+        )
+        .collect();
+    Ok(decoded?.into_iter().flatten().collect())
+}
