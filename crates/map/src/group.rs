@@ -11,7 +11,6 @@ use std::any::Any;
 /// What a group keeps between iterations of one solver.
 pub(crate) trait Warm: Send {
     fn as_any_mut(&mut self) -> &mut dyn Any;
-    fn duplicate(&self) -> Box<dyn Warm>;
 }
 
 /// One AD3 sweep over the links of a group: the arrays are the group's part of the solver's.
@@ -80,7 +79,11 @@ fn split_point(offsets: &[u32]) -> Option<usize> {
 }
 
 /// Runs two halves of a piece of work, on two threads if asked to.
-pub(crate) fn join<A: Send, B: Send>(parallel: bool, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+pub(crate) fn join<A: Send, B: Send>(
+    parallel: bool,
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
     if parallel { rayon::join(a, b) } else { (a(), b()) }
 }
 
@@ -173,7 +176,18 @@ where
         let (left_offsets, right_offsets) = (&offsets[..=middle], &offsets[middle..]);
         let (left, right) = join(
             parallel,
-            || maximize_factors(first, left_offsets, left_states, &scores[..at], left_best, parallel, scratch, maximize),
+            || {
+                maximize_factors(
+                    first,
+                    left_offsets,
+                    left_states,
+                    &scores[..at],
+                    left_best,
+                    parallel,
+                    scratch,
+                    maximize,
+                )
+            },
             || {
                 let mut scratch = S::default();
                 let (first, scores) = (first + middle, &scores[at..]);
@@ -225,6 +239,12 @@ impl<O: Oracle> OracleGroup<O> {
         self.oracles.get(index)
     }
 
+    /// Every oracle with its links.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&O, &[Literal])> {
+        let links = |pair: &[u32]| &self.links[pair[0] as usize..pair[1] as usize];
+        self.oracles.iter().zip(self.offsets.windows(2).map(links))
+    }
+
     pub(crate) fn oracle_mut(&mut self, index: usize) -> Option<&mut O> {
         self.oracles.get_mut(index)
     }
@@ -270,10 +290,6 @@ impl<O: Oracle> Warm for OracleWarm<O> {
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
     }
-
-    fn duplicate(&self) -> Box<dyn Warm> {
-        Box::new(OracleWarm::<O> { sets: self.sets.clone(), scratch: OracleScratch::default() })
-    }
 }
 
 fn warm_of<O: Oracle>(warm: &mut dyn Warm) -> &mut OracleWarm<O> {
@@ -313,11 +329,12 @@ impl<O: Oracle> Group for OracleGroup<O> {
 
     fn maximize(&self, warm: &mut dyn Warm, scores: &[f64], best: &mut [f64], parallel: bool) -> f64 {
         let OracleWarm { sets, scratch } = warm_of::<O>(warm);
-        let maximize = |index: usize,
-                        _: &mut ActiveSet<O::Configuration>,
-                        scores: &[f64],
-                        best: &mut [f64],
-                        scratch: &mut OracleScratch<O>| scratch.maximize(&self.oracles[index], scores, best);
+        let maximize =
+            |index: usize,
+             _: &mut ActiveSet<O::Configuration>,
+             scores: &[f64],
+             best: &mut [f64],
+             scratch: &mut OracleScratch<O>| scratch.maximize(&self.oracles[index], scores, best);
         maximize_factors(0, &self.offsets, sets, scores, best, parallel, scratch, &maximize)
     }
 

@@ -6,6 +6,7 @@ pub mod format;
 mod group;
 mod model;
 pub mod oracle;
+pub mod pattern;
 mod solution;
 pub mod solver;
 

@@ -309,6 +309,43 @@ impl Graph {
         }
     }
 
+    /// For each slot, whether an assignment switches it on; empty for an empty assignment.
+    pub(crate) fn slots_on(&self, assignment: &[u32]) -> Vec<bool> {
+        let mut on = vec![false; if assignment.is_empty() { 0 } else { self.slots() }];
+        for (variable, &state) in assignment.iter().enumerate() {
+            let first = self.first_slot[variable] as usize;
+            if self.is_binary(variable) {
+                on[first] = state == 1;
+            } else {
+                on[first + state as usize] = true;
+            }
+        }
+        on
+    }
+
+    /// The assignment that switches exactly these slots on; nothing if a choice would not have one state.
+    pub(crate) fn assignment_of(&self, on: &[bool]) -> Option<Vec<u32>> {
+        (0..self.variables())
+            .map(|variable| {
+                let slots = &on[self.first_slot[variable] as usize..self.first_slot[variable + 1] as usize];
+                if self.is_binary(variable) {
+                    return Some(slots[0] as u32);
+                }
+                let state = slots.iter().position(|&on| on)?;
+                (slots.iter().filter(|&&on| on).count() == 1).then_some(state as u32)
+            })
+            .collect()
+    }
+
+    /// The value of an assignment (a state for each variable): minus infinity if it breaks a constraint.
+    ///
+    /// # Panics
+    /// If the assignment does not have a state for each variable.
+    pub fn value(&self, assignment: &[u32]) -> f64 {
+        assert_eq!(assignment.len(), self.variables(), "an assignment has one state for each variable");
+        crate::solver::primal::evaluate(self, assignment)
+    }
+
     fn check_score(what: impl FnOnce() -> String, score: f64) -> Result<(), ModelError> {
         if score.is_nan() || score == f64::INFINITY {
             return Err(ModelError::Score { what: what(), score });
@@ -542,6 +579,25 @@ impl Graph {
         Ok(self.closed(Closed::Pair(score), &literals))
     }
 
+    /// `score` counts when all literals hold. For three or more, a binary variable of its own stands for that; it is
+    /// returned, and is one more variable of the assignment.
+    pub fn pattern<L: Into<Literal>>(
+        &mut self,
+        literals: impl IntoIterator<Item = L>,
+        score: f64,
+    ) -> Result<Option<Binary>, ModelError> {
+        let literals = self.literals("pattern", literals)?;
+        match literals[..] {
+            [literal] => self.add_score(literal, score).map(|()| None),
+            [a, b] => self.pair(a, b, score).map(|_| None),
+            _ => {
+                let all = self.binary(score)?;
+                self.and_with_output(&literals, all)?;
+                Ok(Some(all))
+            }
+        }
+    }
+
     /// At most `limit` of the literals hold.
     pub fn budget<L: Into<Literal>>(
         &mut self,
@@ -561,7 +617,11 @@ impl Graph {
     ) -> Result<FactorId, ModelError> {
         let literals = self.literals("knapsack", literals)?;
         if costs.len() != literals.len() {
-            return Err(ModelError::Length { what: "knapsack costs", expected: literals.len(), came: costs.len() });
+            return Err(ModelError::Length {
+                what: "knapsack costs",
+                expected: literals.len(),
+                came: costs.len(),
+            });
         }
         let bad = |x: f64| x.is_nan() || x < 0.0;
         if let Some(&value) = costs.iter().find(|&&c| bad(c) || c.is_infinite()) {
@@ -595,7 +655,8 @@ impl Graph {
             self.scores[b.slot as usize] += s01 - s00;
             return self.pair(*a, *b, s11 - s10 - s01 + s00);
         }
-        let dense = DenseTable::new(&sizes, scores.to_vec()).map_err(|e| ModelError::Oracle(e.to_string()))?;
+        let dense =
+            DenseTable::new(&sizes, scores.to_vec()).map_err(|e| ModelError::Oracle(e.to_string()))?;
         let literals: Vec<Literal> =
             variables.iter().flat_map(|v| (0..v.states()).map(|state| v.is(state))).collect();
         self.cover(variables.iter().map(Variable::variable));
@@ -620,7 +681,11 @@ impl Graph {
 
     /// A factor known by its oracle, over all states of several variables in turn, one of which it makes hold for
     /// each (sequences, labelled trees).
-    pub fn oracle_over<O: Oracle>(&mut self, oracle: O, variables: &[Variable]) -> Result<FactorId, ModelError> {
+    pub fn oracle_over<O: Oracle>(
+        &mut self,
+        oracle: O,
+        variables: &[Variable],
+    ) -> Result<FactorId, ModelError> {
         let mut indices: Vec<usize> = variables.iter().map(Variable::variable).collect();
         indices.sort_unstable();
         if let Some(pair) = indices.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -633,7 +698,11 @@ impl Graph {
 
     fn oracle_links<O: Oracle>(&mut self, oracle: O, literals: Vec<Literal>) -> Result<FactorId, ModelError> {
         if oracle.links() != literals.len() {
-            return Err(ModelError::Length { what: "oracle links", expected: oracle.links(), came: literals.len() });
+            return Err(ModelError::Length {
+                what: "oracle links",
+                expected: oracle.links(),
+                came: literals.len(),
+            });
         }
         let groups = &mut self.groups;
         let group = *self.oracle_groups.entry(TypeId::of::<O>()).or_insert_with(|| {
@@ -654,7 +723,8 @@ impl Graph {
 
     /// The oracle of a factor, to change its own scores between solves; the links must stay as they are.
     pub fn oracle_mut<O: Oracle>(&mut self, factor: FactorId) -> Option<&mut O> {
-        let group = self.groups.get_mut(factor.group as usize)?.as_any_mut().downcast_mut::<OracleGroup<O>>()?;
+        let group =
+            self.groups.get_mut(factor.group as usize)?.as_any_mut().downcast_mut::<OracleGroup<O>>()?;
         group.oracle_mut(factor.index as usize)
     }
 
@@ -663,7 +733,10 @@ impl Graph {
         if !score.is_finite() {
             return Err(ModelError::Score { what: "a pair".into(), score });
         }
-        let group = self.groups.get_mut(factor.group as usize).and_then(|g| g.as_any_mut().downcast_mut::<ClosedGroup>());
+        let group = self
+            .groups
+            .get_mut(factor.group as usize)
+            .and_then(|g| g.as_any_mut().downcast_mut::<ClosedGroup>());
         match group.and_then(|g| g.factor_mut(factor.index as usize)) {
             Some(Closed::Pair(old)) => {
                 *old = score;

@@ -68,25 +68,15 @@ pub struct Solution {
     pub seconds: f64,
     /// Value and bound over time, when asked for.
     pub trace: Vec<TracePoint>,
-    /// For each variable, its first slot if it is a choice, else [`BINARY`].
-    pub(crate) choice_slot: Vec<u32>,
-    pub(crate) slot_variable: Vec<u32>,
+    /// For each slot, whether `assignment` switches it on; empty when there is none.
+    pub(crate) on: Vec<bool>,
 }
-
-/// Marks a binary variable where the first slot of a choice would stand.
-pub(crate) const BINARY: u32 = u32::MAX;
 
 impl Solution {
     /// Whether a literal holds in the assignment; `false` when there is no assignment.
     pub fn is_true(&self, literal: impl Into<Literal>) -> bool {
         let literal = literal.into();
-        let variable = self.slot_variable[literal.slot()] as usize;
-        let Some(&state) = self.assignment.get(variable) else { return false };
-        let on = match self.choice_slot[variable] {
-            BINARY => state == 1,
-            first => (first + state) as usize == literal.slot(),
-        };
-        on != literal.is_negated()
+        self.on.get(literal.slot()).is_some_and(|&on| on != literal.is_negated())
     }
 
     /// The state of a choice in the assignment, if there is one.
@@ -99,6 +89,22 @@ impl Solution {
         let literal = literal.into();
         let on = self.marginals[literal.slot()];
         if literal.is_negated() { 1.0 - on } else { on }
+    }
+
+    /// The same certificate for an assignment of the graph this was lowered from, whose value is computed afresh: what
+    /// turns out to break a constraint is no assignment, and what is worth less is only feasible.
+    pub(crate) fn certify(
+        self,
+        assignment: Vec<u32>,
+        on: Vec<bool>,
+        marginals: Vec<f64>,
+        value: f64,
+    ) -> Solution {
+        if value == f64::NEG_INFINITY {
+            let (assignment, on, status) = (Vec::new(), Vec::new(), Status::Stopped);
+            return Solution { assignment, on, marginals, value, status, ..self };
+        }
+        Solution { bound: self.bound.max(value), assignment, on, marginals, value, ..self }
     }
 
     /// The proven distance to the optimum: bound minus value.

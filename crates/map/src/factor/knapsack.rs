@@ -22,7 +22,11 @@ pub(super) fn project(point: &mut [f64], costs: &[f64], limit: f64, scratch: &mu
 /// The sum falls as t grows, linearly between the breakpoints (a_i − 1)/c_i and a_i/c_i. The median breakpoint of the
 /// working set tells on which side the answer lies; items whose part is settled there leave the set, so that the work
 /// shrinks geometrically: linear time by selection, no sorting.
-pub(super) fn shift_to_limit(items: impl Iterator<Item = (f64, f64)>, limit: f64, scratch: &mut Scratch) -> f64 {
+pub(super) fn shift_to_limit(
+    items: impl Iterator<Item = (f64, f64)>,
+    limit: f64,
+    scratch: &mut Scratch,
+) -> f64 {
     let Scratch { values: breakpoints, items: working } = scratch;
     working.clear();
     working.extend(items.filter(|&(a, c)| c > 0.0 && a > 0.0));
@@ -76,7 +80,13 @@ pub(super) fn shift_to_limit(items: impl Iterator<Item = (f64, f64)>, limit: f64
 }
 
 /// The best point of the continuous knapsack: items by density, the last one in part.
-pub(super) fn maximize(scores: &[f64], costs: &[f64], limit: f64, best: &mut [f64], scratch: &mut Scratch) -> f64 {
+pub(super) fn maximize(
+    scores: &[f64],
+    costs: &[f64],
+    limit: f64,
+    best: &mut [f64],
+    scratch: &mut Scratch,
+) -> f64 {
     let threshold = density_threshold(scores, costs, limit, scratch);
     let mut left = limit;
     for i in 0..scores.len() {
@@ -88,7 +98,12 @@ pub(super) fn maximize(scores: &[f64], costs: &[f64], limit: f64, best: &mut [f6
     }
     // What room is left goes to the items at the threshold.
     for i in 0..scores.len() {
-        if threshold > 0.0 && left > 0.0 && best[i] == 0.0 && costs[i] > 0.0 && scores[i] / costs[i] == threshold {
+        if threshold > 0.0
+            && left > 0.0
+            && best[i] == 0.0
+            && costs[i] > 0.0
+            && scores[i] / costs[i] == threshold
+        {
             best[i] = (left / costs[i]).min(1.0);
             left -= best[i] * costs[i];
         }

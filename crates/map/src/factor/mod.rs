@@ -125,10 +125,6 @@ impl Warm for Scratch {
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
     }
-
-    fn duplicate(&self) -> Box<dyn Warm> {
-        Box::new(Scratch::default())
-    }
 }
 
 fn scratch_of(warm: &mut dyn Warm) -> &mut Scratch {
@@ -154,18 +150,20 @@ impl Group for ClosedGroup {
     }
 
     fn quadratic(&self, warm: &mut dyn Warm, sweep: Sweep<'_>) {
-        let project = |index: usize, (): &mut (), point: &[f64], copy: &mut [f64], eta: f64, scratch: &mut Scratch| {
-            copy.copy_from_slice(point);
-            self.factors[index].project(copy, eta, scratch);
-        };
+        let project =
+            |index: usize, (): &mut (), point: &[f64], copy: &mut [f64], eta: f64, scratch: &mut Scratch| {
+                copy.copy_from_slice(point);
+                self.factors[index].project(copy, eta, scratch);
+            };
         let mut states = vec![(); self.factors.len()];
         sweep_factors(0, &self.offsets, &self.links, &mut states, sweep, scratch_of(warm), &project);
     }
 
     fn maximize(&self, warm: &mut dyn Warm, scores: &[f64], best: &mut [f64], parallel: bool) -> f64 {
-        let maximize = |index: usize, (): &mut (), scores: &[f64], best: &mut [f64], scratch: &mut Scratch| {
-            self.factors[index].maximize(scores, best, scratch)
-        };
+        let maximize =
+            |index: usize, (): &mut (), scores: &[f64], best: &mut [f64], scratch: &mut Scratch| {
+                self.factors[index].maximize(scores, best, scratch)
+            };
         let mut states = vec![(); self.factors.len()];
         maximize_factors(0, &self.offsets, &mut states, scores, best, parallel, scratch_of(warm), &maximize)
     }

@@ -39,14 +39,18 @@ fn read_factor(words: &mut Words<'_>, graph: &mut Graph, binaries: &[Binary]) ->
         let index: i64 = words.number("a variable (from 1; negative to negate)")?;
         let binary = (index.unsigned_abs() as usize).checked_sub(1).and_then(|i| binaries.get(i));
         let binary = *binary.ok_or_else(|| {
-            FormatError::at(words.line, format!("variable {index}; expected 1 to {}, or negated", binaries.len()))
+            FormatError::at(
+                words.line,
+                format!("variable {index}; expected 1 to {}, or negated", binaries.len()),
+            )
         })?;
         literals.push(if index < 0 { !binary } else { binary.into() });
     }
-    let with_output = |graph: &mut Graph, add: fn(&mut Graph, &[Literal], Literal) -> Result<(), ModelError>| {
-        let (output, inputs) = literals.split_last().ok_or(ModelError::Empty("a factor with output"))?;
-        add(graph, inputs, *output)
-    };
+    let with_output =
+        |graph: &mut Graph, add: fn(&mut Graph, &[Literal], Literal) -> Result<(), ModelError>| {
+            let (output, inputs) = literals.split_last().ok_or(ModelError::Empty("a factor with output"))?;
+            add(graph, inputs, *output)
+        };
     let added = match kind.as_str() {
         "XOR" => graph.exactly_one(&literals).map(drop),
         "ATMOSTONE" => graph.at_most_one(&literals).map(drop),

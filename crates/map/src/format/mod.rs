@@ -1,6 +1,7 @@
 //! Problems from files: UAI, log-UAI, AD3's `.fg`, and our own JSON.
 
 pub mod fg;
+pub mod json;
 pub mod uai;
 
 use crate::model::{Graph, ModelError, Variable};
@@ -22,6 +23,54 @@ pub struct NamedVariable {
     pub states: Vec<String>,
     /// The variable of the graph.
     pub variable: Variable,
+}
+
+/// The forms in which problems come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// UAI with potentials.
+    Uai,
+    /// UAI with logarithms of potentials.
+    LogUai,
+    /// AD3's text form.
+    Fg,
+    /// Our JSON.
+    Json,
+}
+
+impl Format {
+    /// Guesses the form from a file's name and, failing that, from its text. Log-UAI can only be told by its name.
+    pub fn guess(name: &str, text: &str) -> Option<Format> {
+        let name = name.to_ascii_lowercase();
+        let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+        let by_name = [
+            (".loguai", Format::LogUai),
+            (".lg", Format::LogUai),
+            (".uai", Format::Uai),
+            (".fg", Format::Fg),
+            (".json", Format::Json),
+        ];
+        if let Some((_, format)) = by_name.iter().find(|(ending, _)| name.ends_with(ending)) {
+            return Some(*format);
+        }
+        let start = text.trim_start();
+        match start.as_bytes().first()? {
+            b'{' => Some(Format::Json),
+            b'0'..=b'9' => Some(Format::Fg),
+            b'M' | b'B' | b'm' | b'b' => Some(Format::Uai),
+            _ => None,
+        }
+    }
+}
+
+/// Reads a problem.
+pub fn read(text: &str, format: Format) -> Result<Problem, FormatError> {
+    match format {
+        Format::Uai => uai::read(text, uai::Entries::Linear),
+        Format::LogUai => uai::read(text, uai::Entries::Log),
+        Format::Fg => fg::read(text),
+        Format::Json => json::read(text),
+    }
 }
 
 /// Why a problem could not be read.
@@ -64,13 +113,17 @@ impl<'a> Words<'a> {
 
     fn expect(&mut self, what: &str) -> Result<&'a str, FormatError> {
         self.next().ok_or_else(|| {
-            FormatError::at(self.line, format!("the file ends where {what} should stand; it may have been cut short"))
+            FormatError::at(
+                self.line,
+                format!("the file ends where {what} should stand; it may have been cut short"),
+            )
         })
     }
 
     fn number<T: std::str::FromStr>(&mut self, what: &str) -> Result<T, FormatError> {
         let word = self.expect(what)?;
-        word.parse().map_err(|_| FormatError::at(self.line, format!("expected {what}, found `{}`", shorten(word))))
+        word.parse()
+            .map_err(|_| FormatError::at(self.line, format!("expected {what}, found `{}`", shorten(word))))
     }
 
     fn finished(&mut self) -> Result<(), FormatError> {

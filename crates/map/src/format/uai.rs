@@ -52,7 +52,8 @@ pub fn read(text: &str, entries: Entries) -> Result<Problem, FormatError> {
         for _ in 0..arity {
             let variable: usize = words.number("a variable of a factor")?;
             if variable >= count {
-                let message = format!("factor {factor} names variable {variable}; expected 0 to {}", count as i64 - 1);
+                let message =
+                    format!("factor {factor} names variable {variable}; expected 0 to {}", count as i64 - 1);
                 return Err(FormatError::at(words.line, message));
             }
             if scope.contains(&variable) {
@@ -72,7 +73,9 @@ pub fn read(text: &str, entries: Entries) -> Result<Problem, FormatError> {
         })?;
         let declared: usize = words.number("the number of entries of a table")?;
         if declared != size {
-            let message = format!("factor {factor} declares {declared} entries; its variables have {size} joint states");
+            let message = format!(
+                "factor {factor} declares {declared} entries; its variables have {size} joint states"
+            );
             return Err(FormatError::at(words.line, message));
         }
         table.clear();
@@ -87,7 +90,9 @@ pub fn read(text: &str, entries: Entries) -> Result<Problem, FormatError> {
 
 fn entry(words: &mut Words<'_>, entries: Entries) -> Result<f64, FormatError> {
     let number: f64 = words.number("a table entry")?;
-    let bad = |expected: &str| Err(FormatError::at(words.line, format!("a table entry is {number}; expected {expected}")));
+    let bad = |expected: &str| {
+        Err(FormatError::at(words.line, format!("a table entry is {number}; expected {expected}")))
+    };
     match entries {
         Entries::Linear if number >= 0.0 && number.is_finite() => Ok(number.ln()),
         Entries::Linear => bad("a number that is zero or more"),

@@ -87,7 +87,8 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
             let best = oracle.maximize(copy, workspace, configuration);
             // `level` is what every configuration of the set scores under these scores.
             let level = eta * level;
-            if best <= level + eta * 1e-9 + level.abs() * 1e-12 || self.configurations.contains(configuration) {
+            if best <= level + eta * 1e-9 + level.abs() * 1e-12 || self.configurations.contains(configuration)
+            {
                 break;
             }
             self.add(oracle, configuration, values);
@@ -193,7 +194,13 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
     }
 
     /// Extends the factor by a configuration; `values` is left holding L⁻¹ k. `false`: affinely dependent.
-    fn extend<O: Oracle<Configuration = C>>(&mut self, oracle: &O, new: &C, count: usize, values: &mut Vec<f64>) -> bool {
+    fn extend<O: Oracle<Configuration = C>>(
+        &mut self,
+        oracle: &O,
+        new: &C,
+        count: usize,
+        values: &mut Vec<f64>,
+    ) -> bool {
         values.clear();
         values.extend(self.configurations[..count].iter().map(|s| oracle.overlap(s, new) as f64 + 1.0));
         self.forward(values);

@@ -37,7 +37,12 @@ pub trait Oracle: Send + Sync + 'static {
     /// link) plus the factor's own scores to `best`, and returns its value. Minus infinity: no configuration is allowed.
     ///
     /// Called in every iteration by every solver. Ties must be broken the same way every time.
-    fn maximize(&self, scores: &[f64], workspace: &mut Self::Workspace, best: &mut Self::Configuration) -> f64;
+    fn maximize(
+        &self,
+        scores: &[f64],
+        workspace: &mut Self::Workspace,
+        best: &mut Self::Configuration,
+    ) -> f64;
 
     /// The value of `configuration` under `scores`, the factor's own scores included.
     fn score(&self, scores: &[f64], configuration: &Self::Configuration) -> f64;

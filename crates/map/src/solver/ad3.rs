@@ -11,11 +11,12 @@
 //!   upper bound at any moment, converged or not;
 //! - feasible assignments are looked for on the way (see `primal`), so that value and bound close in from both sides.
 
+use super::dual::Dual;
 use super::layout::Layout;
 use super::primal::{Primal, View};
-use crate::group::{Sweep, SweepSettings, Warm, join};
+use crate::group::{Sweep, SweepSettings, join};
 use crate::model::Graph;
-use crate::solution::{BINARY, Solution, Status, TracePoint};
+use crate::solution::{Solution, Status, TracePoint};
 use std::time::Instant;
 
 /// When AD3 stops and what it reports.
@@ -74,37 +75,13 @@ const ETA_EVERY: usize = 10;
 
 /// Multipliers, copies and beliefs of one graph.
 struct State {
-    layout: Layout,
-    warm: Vec<Box<dyn Warm>>,
-    multipliers: Vec<f64>,
+    dual: Dual,
     copies: Vec<f64>,
     targets: Vec<f64>,
     beliefs: Vec<f64>,
     previous: Vec<f64>,
-    share: Vec<f64>,
-    link_scores: Vec<f64>,
-    best: Vec<f64>,
     eta: f64,
     old_eta: f64,
-}
-
-impl Clone for State {
-    fn clone(&self) -> Self {
-        State {
-            layout: self.layout.clone(),
-            warm: self.warm.iter().map(|w| w.duplicate()).collect(),
-            multipliers: self.multipliers.clone(),
-            copies: self.copies.clone(),
-            targets: self.targets.clone(),
-            beliefs: self.beliefs.clone(),
-            previous: self.previous.clone(),
-            share: self.share.clone(),
-            link_scores: self.link_scores.clone(),
-            best: self.best.clone(),
-            eta: self.eta,
-            old_eta: self.old_eta,
-        }
-    }
 }
 
 /// Root mean squares over links of how far copies are from their belief, and beliefs from the iteration before.
@@ -115,43 +92,33 @@ struct Residuals {
 
 impl State {
     fn new(graph: &Graph) -> Self {
-        let layout = Layout::new(graph);
-        let warm = layout.warm(graph);
-        let links = layout.links();
+        let dual = Dual::new(graph);
+        let links = dual.layout.links();
         State {
-            warm,
-            multipliers: vec![0.0; links],
+            dual,
             copies: vec![0.5; links],
             targets: vec![f64::INFINITY; links],
             beliefs: vec![0.5; graph.slots()],
             previous: vec![0.5; graph.slots()],
-            share: vec![0.0; graph.slots()],
-            link_scores: vec![0.0; links],
-            best: vec![0.0; links],
-            layout,
             eta: 0.0,
             old_eta: 0.0,
         }
     }
 
-    /// Reads the graph's scores. A forbidden slot gets a score that outweighs all others.
-    fn read_scores(&mut self, graph: &Graph, forbidden: f64) {
-        for slot in 0..graph.slots() {
-            let degree = self.layout.degree(slot);
-            let score = graph.scores[slot].max(-forbidden);
-            self.share[slot] = if degree == 0 { score } else { score / degree as f64 };
-            if degree == 0 {
-                self.beliefs[slot] = (graph.scores[slot] > 0.0) as u8 as f64;
-                self.previous[slot] = self.beliefs[slot];
-            }
+    fn read_scores(&mut self, graph: &Graph, fixed: &[Option<bool>]) {
+        self.dual.read_scores(graph, fixed);
+        for slot in (0..graph.slots()).filter(|&slot| self.dual.layout.degree(slot) == 0) {
+            self.beliefs[slot] = (self.dual.share[slot] > 0.0) as u8 as f64;
+            self.previous[slot] = self.beliefs[slot];
         }
         // Targets of the last solve do not stand for these scores.
         self.targets.fill(f64::INFINITY);
     }
 
     fn sweep(&mut self, graph: &Graph, tolerance: f64, parallel: bool) {
+        let Dual { layout, warm, multipliers, share, .. } = &mut self.dual;
         let common = SweepSettings {
-            share: &self.share,
+            share,
             beliefs: &self.beliefs,
             previous: &self.previous,
             old_eta: self.old_eta,
@@ -160,15 +127,15 @@ impl State {
             tolerance,
             parallel,
         };
-        for group in 0..self.layout.groups() {
-            let range = self.layout.group_start[group]..self.layout.group_start[group + 1];
+        for group in 0..layout.groups() {
+            let range = layout.group_start[group]..layout.group_start[group + 1];
             let sweep = Sweep {
                 common: &common,
-                multipliers: &mut self.multipliers[range.clone()],
+                multipliers: &mut multipliers[range.clone()],
                 copies: &mut self.copies[range.clone()],
                 targets: &mut self.targets[range],
             };
-            self.layout.group(graph, group).quadratic(&mut *self.warm[group], sweep);
+            layout.group(graph, group).quadratic(&mut *warm[group], sweep);
         }
         self.old_eta = self.eta;
     }
@@ -177,8 +144,8 @@ impl State {
     fn average(&mut self, parallel: bool) -> Residuals {
         std::mem::swap(&mut self.beliefs, &mut self.previous);
         let (primal, dual) =
-            average_slots(&self.layout, &self.copies, 0, &mut self.beliefs, &self.previous, parallel);
-        let links = self.layout.links().max(1) as f64;
+            average_slots(&self.dual.layout, &self.copies, 0, &mut self.beliefs, &self.previous, parallel);
+        let links = self.dual.layout.links().max(1) as f64;
         Residuals { primal: (primal / links).sqrt(), dual: (dual / links).sqrt() }
     }
 
@@ -189,46 +156,10 @@ impl State {
     /// Over grids, coverage, logic and genetic graphs, half of that ratio was never far from the best constant.
     fn follow_distances(&mut self) {
         let rms = |x: &[f64]| (x.iter().map(|x| x * x).sum::<f64>() / x.len().max(1) as f64).sqrt();
-        let (dual, primal) = (rms(&self.multipliers), rms(&self.beliefs));
+        let (dual, primal) = (rms(&self.dual.multipliers), rms(&self.beliefs));
         if dual > 0.0 && primal > 0.0 && dual.is_finite() {
             self.eta = (self.eta * 0.5 * dual / primal).sqrt();
         }
-    }
-
-    /// The dual function at the current multipliers: an upper bound on every assignment's value.
-    fn bound(&mut self, graph: &Graph, parallel: bool) -> f64 {
-        let mut bound = graph.offset;
-        let mut magnitude = bound.abs();
-        // Multipliers of a slot sum to zero but for rounding; what is left over is counted as it is most useful.
-        for slot in 0..graph.slots() {
-            let links = self.layout.slot_start[slot] as usize..self.layout.slot_start[slot + 1] as usize;
-            if links.is_empty() {
-                bound += self.share[slot].max(0.0);
-                continue;
-            }
-            let slot_links = &self.layout.slot_links[links];
-            let sum: f64 = slot_links.iter().map(|&l| self.multipliers[(l >> 1) as usize]).sum();
-            bound += (-sum).max(0.0);
-        }
-        for group in 0..self.layout.groups() {
-            let start = self.layout.group_start[group];
-            let range = start..self.layout.group_start[group + 1];
-            let g = self.layout.group(graph, group);
-            let scores = &mut self.link_scores[range.clone()];
-            for (i, literal) in g.links().iter().enumerate() {
-                let score = self.share[literal.slot()] + self.multipliers[start + i];
-                if literal.is_negated() {
-                    // score·x = score − score·(1 − x)
-                    bound += score;
-                    scores[i] = -score;
-                } else {
-                    scores[i] = score;
-                }
-                magnitude += score.abs();
-            }
-            bound += g.maximize(&mut *self.warm[group], scores, &mut self.best[range], parallel);
-        }
-        bound + 1e-15 * magnitude
     }
 }
 
@@ -255,7 +186,7 @@ fn average_slots(
     let (mut primal, mut dual) = (0.0, 0.0);
     for (i, belief) in beliefs.iter_mut().enumerate() {
         let slot = first + i;
-        let links = &layout.slot_links[layout.slot_start[slot] as usize..layout.slot_start[slot + 1] as usize];
+        let links = layout.links_of(slot);
         if links.is_empty() {
             *belief = previous[i];
             continue;
@@ -272,29 +203,6 @@ fn average_slots(
     (primal, dual)
 }
 
-/// Typical size of a score, from slots and factors alike: what η is measured in.
-fn scale_of(graph: &Graph, state: &mut State) -> f64 {
-    let finite = graph.scores.iter().filter(|s| s.is_finite());
-    let (sum, count) = finite.fold((0.0, 0usize), |(sum, count), s| (sum + s.abs(), count + 1));
-    let slots = if count > 0 { sum / count as f64 } else { 0.0 };
-    // What factors add of their own, seen at scores of zero.
-    state.link_scores.fill(0.0);
-    let mut factors: f64 = 0.0;
-    for group in 0..state.layout.groups() {
-        let range = state.layout.group_start[group]..state.layout.group_start[group + 1];
-        let g = state.layout.group(graph, group);
-        let warm = &mut *state.warm[group];
-        let value = g.maximize(warm, &state.link_scores[range.clone()], &mut state.best[range], false);
-        if g.factors() > 0 && value.is_finite() {
-            factors = factors.max(value.abs() / g.factors() as f64);
-        }
-    }
-    match slots.max(factors) {
-        scale if scale > 0.0 => scale,
-        _ => 1.0,
-    }
-}
-
 impl Ad3 {
     /// A solver with these options.
     pub fn new(options: Ad3Options) -> Self {
@@ -308,21 +216,24 @@ impl Ad3 {
 
     /// Solves the relaxation of `graph` and rounds it.
     pub fn solve(&mut self, graph: &Graph) -> Solution {
+        self.solve_fixed(graph, &[])
+    }
+
+    /// Solves with some slots fixed (branch and bound); an empty slice fixes none.
+    pub(crate) fn solve_fixed(&mut self, graph: &Graph, fixed: &[Option<bool>]) -> Solution {
         let start = Instant::now();
         let options = self.options.clone();
-        let fresh = self.state.as_ref().is_none_or(|state| state.layout.structure != graph.structure);
-        if fresh {
-            self.state = Some(State::new(graph));
-        }
-        let state = self.state.as_mut().expect("just made");
-        let scale = scale_of(graph, state);
-        let large = scale * 1e3 * (graph.slots() + graph.factors() + 1) as f64;
-        state.read_scores(graph, large);
+        let fresh = self.state.as_ref().is_none_or(|state| state.dual.layout.structure != graph.structure);
+        let state = match &mut self.state {
+            Some(state) if !fresh => state,
+            state => state.insert(State::new(graph)),
+        };
+        state.read_scores(graph, fixed);
+        let scale = state.dual.scale;
         if fresh {
             state.eta = 2.0 * scale;
-            state.old_eta = 0.0;
         }
-        let mut primal = Primal::new(graph, &state.layout, scale, large);
+        let mut primal = Primal::new(graph, &state.dual.layout, scale, state.dual.large);
         let mut trace = Vec::new();
         let mut bound = f64::INFINITY;
         let mut iteration = 0;
@@ -337,24 +248,25 @@ impl Ad3 {
             let converged = residuals.primal < options.residual && residuals.dual < options.residual;
             let last = converged || iteration >= options.max_iterations;
             if iteration % options.report_every.max(1) == 0 || last {
-                bound = bound.min(state.bound(graph, options.parallel));
+                bound = bound.min(state.dual.bound(graph, options.parallel));
                 if options.round && (iteration >= next_round || last) {
                     // Rounding costs as much as many sweeps: look more rarely as the beliefs settle.
                     next_round = iteration + iteration / 4;
-                    let mut view = View { graph, layout: &state.layout, warm: &mut state.warm };
+                    let mut view = View { graph, layout: &state.dual.layout, warm: &mut state.dual.warm };
                     primal.consider(&mut view, &state.beliefs);
                 }
                 let seconds = start.elapsed().as_secs_f64();
                 if options.trace {
                     trace.push(TracePoint { iteration, seconds, bound, value: primal.value });
                 }
-                if bound < -large * 0.5 {
+                if state.dual.proves_infeasible(bound) {
                     break Status::Infeasible;
                 }
                 if bound - primal.value <= options.gap * (scale + primal.value.abs().min(bound.abs())) {
                     break Status::Optimal;
                 }
-                if last || bound <= options.cutoff || options.time_limit.is_some_and(|limit| seconds >= limit) {
+                if last || bound <= options.cutoff || options.time_limit.is_some_and(|limit| seconds >= limit)
+                {
                     break if primal.value > f64::NEG_INFINITY { Status::Feasible } else { Status::Stopped };
                 }
             }
@@ -363,19 +275,17 @@ impl Ad3 {
                 state.follow_distances();
             }
         };
-        let choice_slot =
-            (0..graph.variables()).map(|v| if graph.is_binary(v) { BINARY } else { graph.first_slot[v] }).collect();
+        let on = graph.slots_on(&primal.assignment);
         Solution {
             assignment: primal.assignment,
             marginals: state.beliefs.iter().map(|x| x.clamp(0.0, 1.0)).collect(),
             value: primal.value,
-            bound: bound.max(primal.value),
+            bound: if status == Status::Infeasible { f64::NEG_INFINITY } else { bound.max(primal.value) },
             status,
             iterations: iteration,
             seconds: start.elapsed().as_secs_f64(),
             trace,
-            choice_slot,
-            slot_variable: graph.slot_variable.clone(),
+            on,
         }
     }
 }

@@ -67,8 +67,13 @@ impl Layout {
         }
     }
 
+    /// The links of a slot: index times two, plus one if negated.
+    pub(crate) fn links_of(&self, slot: usize) -> &[u32] {
+        &self.slot_links[self.slot_start[slot] as usize..self.slot_start[slot + 1] as usize]
+    }
+
     pub(crate) fn degree(&self, slot: usize) -> usize {
-        (self.slot_start[slot + 1] - self.slot_start[slot]) as usize
+        self.links_of(slot).len()
     }
 
     pub(crate) fn warm(&self, graph: &Graph) -> Vec<Box<dyn Warm>> {

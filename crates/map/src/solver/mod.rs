@@ -1,6 +1,202 @@
-//! Solvers: all take the same [`Graph`](crate::Graph) and return the same [`Solution`](crate::Solution).
+//! Solvers: all take the same [`Graph`] and return the same [`Solution`].
+//!
+//! [`solve`] picks one by [`Method`]. Tasks that solve many graphs hold a solver of their own
+//! ([`Ad3`](ad3::Ad3), [`TwoSlave`](two_slave::TwoSlave), …), which keeps its buffers and warm state.
 
 pub mod ad3;
+mod branch_and_bound;
+pub(crate) mod dual;
 pub mod exact;
 pub(crate) mod layout;
+mod lowering;
+pub mod master;
+mod patterns;
 pub(crate) mod primal;
+pub mod spanning_trees;
+pub mod subgradient;
+pub mod two_slave;
+
+use crate::model::Graph;
+use crate::solution::{Solution, Status, TracePoint};
+use ad3::{Ad3, Ad3Options};
+use lowering::Lowering;
+use master::MasterOptions;
+use std::time::{Duration, Instant};
+
+/// Which solver to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Alternating directions dual decomposition: the relaxation and a rounded assignment.
+    Ad3,
+    /// Projected subgradient on the same decomposition.
+    Subgradient,
+    /// A spanning tree and a minimum cut that agree (Qian & Liu 2014).
+    TwoSlave,
+    /// A cover by spanning trees, with one slave for each larger pattern.
+    SpanningTrees,
+    /// Tightened relaxation and branch and bound.
+    Exact,
+}
+
+impl Method {
+    /// All methods with the names they have on the command line.
+    pub const NAMES: [(&'static str, Method); 5] = [
+        ("ad3", Method::Ad3),
+        ("subgradient", Method::Subgradient),
+        ("two-slave", Method::TwoSlave),
+        ("spanning-trees", Method::SpanningTrees),
+        ("exact", Method::Exact),
+    ];
+}
+
+/// When to stop, and what to report.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Iterations (nodes, for exact search) at most; each method has a default of its own.
+    pub max_iterations: Option<usize>,
+    /// Seconds at most.
+    pub time_limit: Option<f64>,
+    /// Value and bound that differ by less than this, relative to their size, prove optimality.
+    pub gap: f64,
+    /// Whether to use the current thread pool; results have the same bits either way.
+    pub parallel: bool,
+    /// Whether to record value and bound over time.
+    pub trace: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { max_iterations: None, time_limit: None, gap: 1e-6, parallel: false, trace: false }
+    }
+}
+
+/// Why a method could not be applied.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{method} works on variables, tables and logic factors, but the graph has a {factor}; use ad3, subgradient or exact"
+)]
+pub struct Unsupported {
+    method: &'static str,
+    factor: &'static str,
+}
+
+/// By how much a bound must exceed `value` to matter.
+pub(crate) fn improvement(value: f64, gap: f64) -> f64 {
+    gap * value.abs().max(1e-9)
+}
+
+/// Whether a value and a bound prove each other.
+pub(crate) fn closes(value: f64, bound: f64, gap: f64) -> bool {
+    value > f64::NEG_INFINITY && bound - value <= improvement(value, gap)
+}
+
+/// Solves a graph.
+///
+/// ```
+/// use consonant_map::solver::{Limits, Method, solve};
+/// use consonant_map::{Graph, Status};
+///
+/// let mut graph = Graph::new();
+/// let x = graph.binaries(&[1.0, 1.0, 1.0])?;
+/// for (i, j) in [(0, 1), (1, 2), (2, 0)] {
+///     graph.at_most_one([x[i], x[j]])?;
+/// }
+/// // The relaxation gives every variable a half and a bound of 1.5; exact search tells the truth.
+/// let solution = solve(&graph, Method::Exact, &Limits::default())?;
+/// assert_eq!((solution.status, solution.value), (Status::Optimal, 1.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn solve(graph: &Graph, method: Method, limits: &Limits) -> Result<Solution, Unsupported> {
+    if graph.offset == f64::NEG_INFINITY {
+        return Ok(infeasible(graph));
+    }
+    let master = || {
+        let defaults = MasterOptions::default();
+        MasterOptions {
+            max_iterations: limits.max_iterations.unwrap_or(defaults.max_iterations),
+            time_limit: limits.time_limit,
+            gap: limits.gap,
+            trace: limits.trace,
+            ..defaults
+        }
+    };
+    match method {
+        Method::Ad3 => {
+            let defaults = Ad3Options::default();
+            let options = Ad3Options {
+                max_iterations: limits.max_iterations.unwrap_or(defaults.max_iterations),
+                time_limit: limits.time_limit,
+                gap: limits.gap,
+                parallel: limits.parallel,
+                trace: limits.trace,
+                ..defaults
+            };
+            Ok(Ad3::new(options).solve(graph))
+        }
+        Method::Subgradient => Ok(subgradient::solve(graph, Default::default(), limits)),
+        Method::TwoSlave => {
+            let model = patterns::Lowered::new(graph, "two-slave")?;
+            Ok(model.raise(graph, two_slave::TwoSlave::new(master()).solve(&model.model)))
+        }
+        Method::SpanningTrees => {
+            let model = patterns::Lowered::new(graph, "spanning-trees")?;
+            Ok(model.raise(graph, spanning_trees::SpanningTrees::new(master()).solve(&model.model)))
+        }
+        Method::Exact => Ok(match Lowering::new(graph) {
+            Some(lowering) => solve_network(graph, &lowering, limits),
+            None => branch_and_bound::solve(graph, limits),
+        }),
+    }
+}
+
+fn infeasible(graph: &Graph) -> Solution {
+    Solution {
+        assignment: Vec::new(),
+        marginals: vec![0.5; graph.slots()],
+        value: f64::NEG_INFINITY,
+        bound: f64::NEG_INFINITY,
+        status: Status::Infeasible,
+        iterations: 0,
+        seconds: 0.0,
+        trace: Vec::new(),
+        on: Vec::new(),
+    }
+}
+
+/// Exact search on the graph's tables.
+fn solve_network(graph: &Graph, lowering: &Lowering, limits: &Limits) -> Solution {
+    let start = Instant::now();
+    let options = exact::Options {
+        time_limit: limits.time_limit.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e9))),
+        node_limit: limits.max_iterations.map(|nodes| nodes as u64),
+        ..Default::default()
+    };
+    let mut trace = Vec::new();
+    let answer = exact::solve(&lowering.network, &options, &mut |progress: exact::Progress| {
+        if limits.trace {
+            let value = progress.value.unwrap_or(f64::NEG_INFINITY);
+            let iteration = trace.len();
+            trace.push(TracePoint { iteration, seconds: progress.seconds, bound: progress.bound, value });
+        }
+    });
+    let assignment = answer.assignment.map(|states| lowering.assignment(graph, &states)).unwrap_or_default();
+    let value = if assignment.is_empty() { f64::NEG_INFINITY } else { graph.value(&assignment) };
+    let value = if graph.variables() == 0 { graph.offset } else { value };
+    let on = graph.slots_on(&assignment);
+    Solution {
+        marginals: on.iter().map(|&on| on as u8 as f64).collect(),
+        on,
+        assignment,
+        value,
+        bound: answer.bound.max(value),
+        status: match answer.certificate {
+            exact::Certificate::Optimal => Status::Optimal,
+            exact::Certificate::Feasible => Status::Feasible,
+            exact::Certificate::Infeasible => Status::Infeasible,
+            exact::Certificate::Stopped => Status::Stopped,
+        },
+        iterations: answer.nodes as usize,
+        seconds: start.elapsed().as_secs_f64(),
+        trace,
+    }
+}

@@ -4,6 +4,7 @@
 //! to the least decided, propagating every decision through the logic factors. The result is improved by iterated
 //! conditional modes, and the best assignment ever seen is kept. Nothing here affects bounds.
 
+use super::dual::Dual;
 use super::layout::Layout;
 use crate::factor::{Closed, ClosedGroup};
 use crate::group::{OracleGroup, Warm};
@@ -125,15 +126,7 @@ impl Primal {
     /// Evaluates an assignment found elsewhere (a state for each variable) and keeps it if it is the best so far.
     pub(crate) fn offer(&mut self, view: &mut View<'_>, assignment: &[u32]) {
         self.slots.clear();
-        self.slots.resize(view.graph.slots(), 0);
-        for (variable, &state) in assignment.iter().enumerate() {
-            let first = view.graph.first_slot[variable] as usize;
-            if view.graph.is_binary(variable) {
-                self.slots[first] = state as i8;
-            } else {
-                self.slots[first + state as usize] = 1;
-            }
-        }
+        self.slots.extend(view.graph.slots_on(assignment).into_iter().map(|on| on as i8));
         self.keep(view);
     }
 
@@ -144,7 +137,8 @@ impl Primal {
             let graph = view.graph;
             self.assignment.clear();
             self.assignment.extend((0..graph.variables()).map(|variable| {
-                let slots = &self.slots[graph.first_slot[variable] as usize..graph.first_slot[variable + 1] as usize];
+                let slots =
+                    &self.slots[graph.first_slot[variable] as usize..graph.first_slot[variable + 1] as usize];
                 if graph.is_binary(variable) {
                     slots[0] as u32
                 } else {
@@ -178,7 +172,10 @@ impl Primal {
         self.on.clear();
         self.on.extend(g.links()[range].iter().map(|l| (self.slots[l.slot()] == 1) != l.is_negated()));
         if let Some(tables) = g.as_any().downcast_ref::<OracleGroup<DenseTable>>() {
-            return tables.oracle(factor).and_then(|table| table.score_of(&self.on)).unwrap_or(f64::NEG_INFINITY);
+            return tables
+                .oracle(factor)
+                .and_then(|table| table.score_of(&self.on))
+                .unwrap_or(f64::NEG_INFINITY);
         }
         g.score(&mut *view.warm[group], factor, &self.on, self.large)
     }
@@ -240,12 +237,18 @@ impl Primal {
             let (a, b) = (a as usize, b as usize);
             is_output(a).cmp(&is_output(b)).then(certainty(b).total_cmp(&certainty(a))).then(a.cmp(&b))
         });
-        let outcome = order.iter().try_for_each(|&variable| self.decide_variable(view, variable as usize, beliefs));
+        let outcome =
+            order.iter().try_for_each(|&variable| self.decide_variable(view, variable as usize, beliefs));
         self.order = order;
         outcome
     }
 
-    fn decide_variable(&mut self, view: &mut View<'_>, variable: usize, beliefs: &[f64]) -> Result<(), Conflict> {
+    fn decide_variable(
+        &mut self,
+        view: &mut View<'_>,
+        variable: usize,
+        beliefs: &[f64],
+    ) -> Result<(), Conflict> {
         let graph = view.graph;
         let slots = graph.first_slot[variable] as usize..graph.first_slot[variable + 1] as usize;
         if graph.is_binary(variable) {
@@ -570,6 +573,15 @@ impl Primal {
         }
         (violations, value)
     }
+}
+
+/// The value of one assignment.
+pub(crate) fn evaluate(graph: &Graph, assignment: &[u32]) -> f64 {
+    let mut dual = Dual::new(graph);
+    dual.read_scores(graph, &[]);
+    let mut primal = Primal::new(graph, &dual.layout, dual.scale, dual.large);
+    primal.offer(&mut View { graph, layout: &dual.layout, warm: &mut dual.warm }, assignment);
+    primal.value
 }
 
 fn closed_len(closed: &ClosedGroup) -> usize {

@@ -68,7 +68,15 @@ pub struct Recipe {
 
 impl Default for Recipe {
     fn default() -> Self {
-        Recipe { variables: 6, factors: 6, logic: true, tables: true, oracles: true, forbidden: 0.0, scale: 1.0 }
+        Recipe {
+            variables: 6,
+            factors: 6,
+            logic: true,
+            tables: true,
+            oracles: true,
+            forbidden: 0.0,
+            scale: 1.0,
+        }
     }
 }
 
@@ -170,7 +178,9 @@ impl Sample {
                 _ => {
                     let size = sizes.windows(2).map(|w| w[0] * w[1]).sum();
                     let pairs: Vec<f64> = (0..size).map(|_| score(&mut random)).collect();
-                    graph.oracle_over(Sequence::first_order(&sizes, pairs.clone()).unwrap(), &chosen).unwrap();
+                    graph
+                        .oracle_over(Sequence::first_order(&sizes, pairs.clone()).unwrap(), &chosen)
+                        .unwrap();
                     Rule::Chain { variables: indices, sizes, pairs }
                 }
             });
@@ -206,21 +216,31 @@ impl Sample {
             value += match rule {
                 Rule::Count { literals, least, most } => check((*least..=*most).contains(&count(literals))),
                 Rule::Or { inputs, output } => check((count(inputs) > 0) == self.holds(*output, states)),
-                Rule::And { inputs, output } => check((count(inputs) == inputs.len()) == self.holds(*output, states)),
+                Rule::And { inputs, output } => {
+                    check((count(inputs) == inputs.len()) == self.holds(*output, states))
+                }
                 Rule::Pair { a, b, score } => {
-                    if self.holds(*a, states) && self.holds(*b, states) { *score } else { 0.0 }
+                    if self.holds(*a, states) && self.holds(*b, states) {
+                        *score
+                    } else {
+                        0.0
+                    }
                 }
                 Rule::Cost { literals, costs, limit } => {
                     let held = literals.iter().zip(costs).filter(|(l, _)| self.holds(**l, states));
                     check(held.map(|(_, c)| c).sum::<f64>() <= *limit)
                 }
                 Rule::Table { variables, sizes, scores } => {
-                    scores[variables.iter().zip(sizes).fold(0, |index, (&v, &size)| index * size + states[v] as usize)]
+                    scores[variables
+                        .iter()
+                        .zip(sizes)
+                        .fold(0, |index, (&v, &size)| index * size + states[v] as usize)]
                 }
                 Rule::Chain { variables, sizes, pairs } => {
                     let (mut start, mut sum) = (0, 0.0);
                     for i in 1..variables.len() {
-                        let (left, right) = (states[variables[i - 1]] as usize, states[variables[i]] as usize);
+                        let (left, right) =
+                            (states[variables[i - 1]] as usize, states[variables[i]] as usize);
                         sum += pairs[start + left * sizes[i] + right];
                         start += sizes[i - 1] * sizes[i];
                     }

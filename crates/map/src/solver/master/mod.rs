@@ -28,6 +28,8 @@ pub struct MasterOptions {
     pub time_limit: Option<f64>,
     /// Value and bound that differ by less than this, relative to their size, prove optimality.
     pub gap: f64,
+    /// A component whose bound can be expected to fall by less than this share of its gap is given up.
+    pub stall: f64,
     /// How multipliers move.
     pub step: StepRule,
     /// Edges, by index, that the first tree takes before all others; the strongest ones fill it up.
@@ -42,6 +44,7 @@ impl Default for MasterOptions {
             max_iterations: 1000,
             time_limit: None,
             gap: 1e-9,
+            stall: 1e-3,
             step: StepRule::Level,
             tree: Vec::new(),
             trace: false,
@@ -208,7 +211,9 @@ impl<D: Decomposition> Master<D> {
         let resolution = options.gap * block.value.abs().max(block.bound.abs());
         if block.bound - block.value <= resolution {
             block.state = State::Optimal;
-        } else if agreed || block.descent.is_exhausted(0.1 * resolution.max(1e-14 * magnitude)) {
+        } else if agreed
+            || block.descent.is_exhausted(resolution.max(options.stall * (block.bound - block.value)))
+        {
             block.state = State::Exhausted;
         } else {
             block.descent.step(options.step, dual, &block.gradient, block.value, magnitude);

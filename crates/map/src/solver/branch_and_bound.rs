@@ -1,0 +1,229 @@
+//! Branch and bound over AD3's bound, for graphs with factors that only an oracle knows.
+//!
+//! Best-first with dives: of the two children of a node the one the relaxation prefers is solved next, the other waits in a
+//! heap by its bound. AD3 goes on from the multipliers of the node solved last.
+
+use super::ad3::{Ad3, Ad3Options};
+use super::{Limits, closes, improvement};
+use crate::model::Graph;
+use crate::solution::{Solution, Status, TracePoint};
+use std::collections::BinaryHeap;
+use std::time::Instant;
+
+/// A subproblem: which slots are fixed, and what its parent proved.
+struct Node {
+    bound: f64,
+    depth: usize,
+    fixed: Vec<Option<bool>>,
+}
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Node {}
+
+impl PartialOrd for Node {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Node {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.bound.total_cmp(&other.bound).then(self.depth.cmp(&other.depth))
+    }
+}
+
+/// Iterations of AD3 at the root, and at other nodes, which start from its multipliers.
+const ROOT_ITERATIONS: usize = 2000;
+const NODE_ITERATIONS: usize = 300;
+
+/// Solves exactly, unless a limit stops the search first.
+pub(crate) fn solve(graph: &Graph, limits: &Limits) -> Solution {
+    let start = Instant::now();
+    let mut search = Search {
+        graph,
+        ad3: Ad3::default(),
+        best: None,
+        gap: limits.gap,
+        nodes: 0,
+        trace: Vec::new(),
+        start,
+        limits,
+    };
+    let bound = search.run();
+    search.finish(bound)
+}
+
+struct Search<'a> {
+    graph: &'a Graph,
+    ad3: Ad3,
+    best: Option<Solution>,
+    gap: f64,
+    nodes: usize,
+    trace: Vec<TracePoint>,
+    start: Instant,
+    limits: &'a Limits,
+}
+
+impl Search<'_> {
+    fn value(&self) -> f64 {
+        self.best.as_ref().map_or(f64::NEG_INFINITY, |best| best.value)
+    }
+
+    /// The bound a node must exceed to be worth anything.
+    fn needed(&self) -> f64 {
+        let value = self.value();
+        if value == f64::NEG_INFINITY { value } else { value + improvement(value, self.gap) }
+    }
+
+    fn out_of_limits(&self) -> bool {
+        self.limits.time_limit.is_some_and(|limit| self.start.elapsed().as_secs_f64() >= limit)
+            || self.limits.max_iterations.is_some_and(|limit| self.nodes >= limit)
+    }
+
+    /// Searches; returns the bound on the whole problem.
+    fn run(&mut self) -> f64 {
+        let mut open = BinaryHeap::new();
+        let fixed = vec![None; self.graph.slots()];
+        let mut next = Some(Node { bound: f64::INFINITY, depth: 0, fixed });
+        // Nodes given up at a limit or with everything fixed still count in the bound.
+        let mut closed = f64::NEG_INFINITY;
+        loop {
+            let Some(node) = next.take().or_else(|| open.pop()) else { return closed };
+            if node.bound <= self.needed() {
+                // The heap is ordered: nothing better is left, but a dive may have come here by itself.
+                closed = closed.max(node.bound.min(self.needed()));
+                continue;
+            }
+            if self.nodes > 0 && self.out_of_limits() {
+                let waiting = open.peek().map_or(f64::NEG_INFINITY, |n: &Node| n.bound);
+                return closed.max(node.bound).max(waiting);
+            }
+            let solution = self.solve_node(&node);
+            let bound = solution.bound.min(node.bound);
+            self.record(bound.max(open.peek().map_or(f64::NEG_INFINITY, |n: &Node| n.bound)).max(closed));
+            if solution.status == Status::Infeasible {
+                continue;
+            }
+            let (relaxed, status) = (solution.marginals.clone(), solution.status);
+            self.keep(solution);
+            if bound <= self.needed() || status == Status::Optimal {
+                closed = closed.max(bound.min(self.needed()));
+                continue;
+            }
+            let Some((slot, preferred)) = self.branch_on(&node.fixed, &relaxed) else {
+                self.evaluate_leaf(&node.fixed);
+                continue;
+            };
+            let child = |on: bool| {
+                let mut fixed = node.fixed.clone();
+                self.fix(&mut fixed, slot, on);
+                Node { bound, depth: node.depth + 1, fixed }
+            };
+            open.push(child(!preferred));
+            next = Some(child(preferred));
+        }
+    }
+
+    fn solve_node(&mut self, node: &Node) -> Solution {
+        let root = node.depth == 0;
+        self.ad3.options = Ad3Options {
+            max_iterations: if root { ROOT_ITERATIONS } else { NODE_ITERATIONS },
+            time_limit: self
+                .limits
+                .time_limit
+                .map(|limit| (limit - self.start.elapsed().as_secs_f64()).max(0.0)),
+            gap: self.gap,
+            cutoff: self.needed(),
+            parallel: self.limits.parallel,
+            ..Ad3Options::default()
+        };
+        self.nodes += 1;
+        self.ad3.solve_fixed(self.graph, &node.fixed)
+    }
+
+    fn keep(&mut self, solution: Solution) {
+        if self.best.is_none() || solution.value > self.value() {
+            self.best = Some(solution);
+        }
+    }
+
+    /// Every slot is fixed: the node is one assignment.
+    fn evaluate_leaf(&mut self, fixed: &[Option<bool>]) {
+        let on: Vec<bool> = fixed.iter().map(|&on| on == Some(true)).collect();
+        let Some(assignment) = self.graph.assignment_of(&on) else { return };
+        let value = self.graph.value(&assignment);
+        if value > self.value() {
+            self.best = Some(Solution {
+                assignment,
+                marginals: on.iter().map(|&on| on as u8 as f64).collect(),
+                value,
+                bound: value,
+                status: Status::Feasible,
+                iterations: 0,
+                seconds: 0.0,
+                trace: Vec::new(),
+                on,
+            });
+        }
+    }
+
+    fn record(&mut self, bound: f64) {
+        if self.limits.trace {
+            let (iteration, seconds) = (self.nodes, self.start.elapsed().as_secs_f64());
+            self.trace.push(TracePoint { iteration, seconds, bound, value: self.value() });
+        }
+    }
+
+    /// The open slot the relaxation is least decided about, and the side it leans to.
+    fn branch_on(&self, fixed: &[Option<bool>], relaxed: &[f64]) -> Option<(usize, bool)> {
+        let open = (0..fixed.len()).filter(|&slot| fixed[slot].is_none());
+        let slot = open.min_by(|&a, &b| (relaxed[a] - 0.5).abs().total_cmp(&(relaxed[b] - 0.5).abs()))?;
+        Some((slot, relaxed[slot] > 0.5))
+    }
+
+    /// Fixes a slot; a choice with a state on has the others off.
+    fn fix(&self, fixed: &mut [Option<bool>], slot: usize, on: bool) {
+        let graph = self.graph;
+        let variable = graph.slot_variable[slot] as usize;
+        if on && !graph.is_binary(variable) {
+            fixed[graph.first_slot[variable] as usize..graph.first_slot[variable + 1] as usize]
+                .fill(Some(false));
+        }
+        fixed[slot] = Some(on);
+    }
+
+    fn finish(self, bound: f64) -> Solution {
+        let value = self.value();
+        let bound = bound.max(value);
+        let seconds = self.start.elapsed().as_secs_f64();
+        let status = if bound == f64::NEG_INFINITY {
+            Status::Infeasible
+        } else if value == f64::NEG_INFINITY {
+            Status::Stopped
+        } else if closes(value, bound, self.gap) {
+            Status::Optimal
+        } else {
+            Status::Feasible
+        };
+        let (iterations, trace) = (self.nodes, self.trace);
+        match self.best {
+            Some(best) => Solution { bound, status, iterations, seconds, trace, ..best },
+            None => Solution {
+                assignment: Vec::new(),
+                marginals: vec![0.5; self.graph.slots()],
+                value,
+                bound,
+                status,
+                iterations,
+                seconds,
+                trace,
+                on: Vec::new(),
+            },
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The dual function of a graph: multipliers on links, and the bound they prove.
+
+use super::layout::Layout;
+use crate::group::Warm;
+use crate::model::Graph;
+
+/// Multipliers and buffers of one graph. The multipliers of a slot's links sum to zero; whatever they are, the sum of
+/// the factors' maxima under `share + multiplier` is an upper bound on the value of every assignment.
+pub(crate) struct Dual {
+    pub layout: Layout,
+    pub warm: Vec<Box<dyn Warm>>,
+    pub multipliers: Vec<f64>,
+    /// For each slot, its score divided by the number of its links.
+    pub share: Vec<f64>,
+    /// Each link's maximizer after the last [`bound`](Dual::bound), in the literal's sense.
+    pub best: Vec<f64>,
+    /// The typical size of a score.
+    pub scale: f64,
+    /// A score that outweighs all others together.
+    pub large: f64,
+    link_scores: Vec<f64>,
+    offset: f64,
+}
+
+impl Dual {
+    pub(crate) fn new(graph: &Graph) -> Self {
+        let layout = Layout::new(graph);
+        let warm = layout.warm(graph);
+        let links = layout.links();
+        Dual {
+            layout,
+            warm,
+            multipliers: vec![0.0; links],
+            share: vec![0.0; graph.slots()],
+            best: vec![0.0; links],
+            scale: 1.0,
+            large: 1.0,
+            link_scores: vec![0.0; links],
+            offset: 0.0,
+        }
+    }
+
+    /// Reads the graph's scores and which slots are fixed (an empty slice fixes none). A forbidden slot gets a score that
+    /// outweighs all others.
+    pub(crate) fn read_scores(&mut self, graph: &Graph, fixed: &[Option<bool>]) {
+        self.scale = self.typical_score(graph);
+        self.large = self.scale * 1e3 * (graph.slots() + graph.factors() + 1) as f64;
+        self.offset = graph.offset;
+        for slot in 0..graph.slots() {
+            let mut score = graph.scores[slot].max(-self.large);
+            match fixed.get(slot).copied().flatten() {
+                Some(false) => score = -self.large,
+                // Being on counts as before, being off costs `large`.
+                Some(true) => {
+                    score += self.large;
+                    self.offset -= self.large;
+                }
+                None => {}
+            }
+            self.share[slot] = score / self.layout.degree(slot).max(1) as f64;
+        }
+    }
+
+    /// Typical size of a score, from slots and factors alike: what step sizes are measured in.
+    fn typical_score(&mut self, graph: &Graph) -> f64 {
+        let finite = graph.scores.iter().filter(|s| s.is_finite());
+        let (sum, count) = finite.fold((0.0, 0usize), |(sum, count), s| (sum + s.abs(), count + 1));
+        let slots = if count > 0 { sum / count as f64 } else { 0.0 };
+        // What factors add of their own, seen at scores of zero.
+        self.link_scores.fill(0.0);
+        let mut factors: f64 = 0.0;
+        for group in 0..self.layout.groups() {
+            let range = self.layout.group_start[group]..self.layout.group_start[group + 1];
+            let g = self.layout.group(graph, group);
+            let scores = &self.link_scores[range.clone()];
+            let value = g.maximize(&mut *self.warm[group], scores, &mut self.best[range], false);
+            if g.factors() > 0 && value.is_finite() {
+                factors = factors.max(value.abs() / g.factors() as f64);
+            }
+        }
+        let scale = slots.max(factors);
+        if scale > 0.0 { scale } else { 1.0 }
+    }
+
+    /// The dual function at the current multipliers: an upper bound on every assignment's value.
+    pub(crate) fn bound(&mut self, graph: &Graph, parallel: bool) -> f64 {
+        let mut bound = self.offset;
+        let mut magnitude = bound.abs();
+        for slot in 0..graph.slots() {
+            let links = self.layout.links_of(slot);
+            if links.is_empty() {
+                bound += self.share[slot].max(0.0);
+                continue;
+            }
+            // Multipliers of a slot sum to zero but for rounding; what is left over is counted at its most useful.
+            let sum: f64 = links.iter().map(|&link| self.multipliers[(link >> 1) as usize]).sum();
+            bound += (-sum).max(0.0);
+        }
+        for group in 0..self.layout.groups() {
+            let start = self.layout.group_start[group];
+            let range = start..self.layout.group_start[group + 1];
+            let g = self.layout.group(graph, group);
+            let scores = &mut self.link_scores[range.clone()];
+            for (i, literal) in g.links().iter().enumerate() {
+                let score = self.share[literal.slot()] + self.multipliers[start + i];
+                if literal.is_negated() {
+                    // score·x = score − score·(1 − x)
+                    bound += score;
+                    scores[i] = -score;
+                } else {
+                    scores[i] = score;
+                }
+                magnitude += score.abs();
+            }
+            bound += g.maximize(&mut *self.warm[group], scores, &mut self.best[range], parallel);
+        }
+        bound + 1e-15 * magnitude
+    }
+
+    /// Whether a bound this low proves that nothing is feasible: every assignment breaks a constraint that costs `large`.
+    pub(crate) fn proves_infeasible(&self, bound: f64) -> bool {
+        bound < -0.5 * self.large
+    }
+}

@@ -1,0 +1,396 @@
+//! A graph as a network of tables, where its factors allow it.
+//!
+//! The exact solver works on tables. Logic factors become tables where they are small; an exactly-one or at-most-one over
+//! many binary variables becomes one variable with a state for each; other large logic factors become a chain of small tables
+//! over running totals. Factors known only by an oracle have no table: such graphs go to branch and bound over AD3.
+
+use super::exact::{Network, NetworkError};
+use crate::factor::{Closed, ClosedGroup};
+use crate::group::{Group, OracleGroup};
+use crate::model::{Graph, Literal};
+use crate::oracle::dense::DenseTable;
+use crate::oracle::sequence::Sequence;
+use crate::oracle::tree_labelling::TreeLabelling;
+
+/// A logic factor becomes one table up to this many joint states.
+const MAX_JOINT_STATES: usize = 4096;
+
+/// A running total may have this many values.
+const MAX_TOTALS: usize = 1 << 10;
+
+/// A network equivalent to a graph, and where each slot went.
+pub(crate) struct Lowering {
+    pub network: Network,
+    sites: Vec<Site>,
+}
+
+/// A score that counts when all of some (variable, state) pairs hold.
+pub(crate) struct SparsePattern {
+    pub members: Vec<(usize, usize)>,
+    pub weight: f64,
+}
+
+/// A slot is on exactly when `variable` of the network is in `state`.
+#[derive(Clone, Copy)]
+pub(crate) struct Site {
+    pub variable: usize,
+    pub state: usize,
+}
+
+/// Sizes and tables, gathered before a network or a pattern model is made.
+pub(crate) struct Draft {
+    pub sizes: Vec<usize>,
+    pub sites: Vec<Site>,
+    pub tables: Vec<(Vec<usize>, Vec<f64>)>,
+    pub patterns: Vec<SparsePattern>,
+    pub constant: f64,
+}
+
+impl Draft {
+    /// The tables of a graph; nothing when a factor has none. With `sparse`, a variable that only stands for the AND or OR
+    /// of others becomes a pattern over those; its own table is all zero.
+    pub(crate) fn new(graph: &Graph, sparse: bool) -> Option<Draft> {
+        let mut draft = Draft {
+            sizes: Vec::new(),
+            sites: Vec::new(),
+            tables: Vec::new(),
+            patterns: Vec::new(),
+            constant: graph.offset,
+        };
+        let merged = draft.place_variables(graph);
+        let mut scores = graph.scores.clone();
+        let mut degree = vec![0u32; if sparse { graph.slots() } else { 0 }];
+        if sparse {
+            graph.groups.iter().flat_map(|g| g.links()).for_each(|l| degree[l.slot()] += 1);
+        }
+        for (g, group) in graph.groups.iter().enumerate() {
+            if let Some(closed) = group.as_any().downcast_ref::<ClosedGroup>() {
+                for factor in (0..closed.factors()).filter(|&f| !merged.contains(&(g, f))) {
+                    let (kind, literals) = closed.factor(factor);
+                    let output = literals[literals.len() - 1].slot();
+                    let absorbed = *kind == Closed::OrWithOutput
+                        && degree.get(output) == Some(&1)
+                        && scores[output].is_finite()
+                        && draft.place_pattern(literals, scores[output]);
+                    if absorbed {
+                        scores[output] = 0.0;
+                    } else {
+                        draft.place_closed(kind, literals)?;
+                    }
+                }
+            } else if let Some(tables) = group.as_any().downcast_ref::<OracleGroup<DenseTable>>() {
+                for (table, literals) in tables.iter() {
+                    draft.place_table(literals, table.states(), table.table());
+                }
+            } else if let Some(sequences) = group.as_any().downcast_ref::<OracleGroup<Sequence>>() {
+                for (sequence, literals) in sequences.iter() {
+                    draft.place_sequence(sequence, literals);
+                }
+            } else if let Some(trees) = group.as_any().downcast_ref::<OracleGroup<TreeLabelling>>() {
+                for (tree, literals) in trees.iter() {
+                    draft.place_tree(tree, literals);
+                }
+            } else {
+                return None;
+            }
+        }
+        draft.place_scores(&scores);
+        Some(draft)
+    }
+}
+
+impl Lowering {
+    /// Nothing when a factor has no tables.
+    pub(crate) fn new(graph: &Graph) -> Option<Lowering> {
+        Draft::new(graph, false)?.finish().ok()
+    }
+
+    /// The graph's assignment that corresponds to the network's.
+    pub(crate) fn assignment(&self, graph: &Graph, states: &[usize]) -> Vec<u32> {
+        assignment(graph, &self.sites, |variable| states[variable])
+    }
+}
+
+/// The graph's assignment, given the state of each lowered variable.
+pub(crate) fn assignment(graph: &Graph, sites: &[Site], state: impl Fn(usize) -> usize) -> Vec<u32> {
+    let on = |slot: usize| state(sites[slot].variable) == sites[slot].state;
+    (0..graph.variables())
+        .map(|variable| {
+            let mut slots = graph.first_slot[variable] as usize..graph.first_slot[variable + 1] as usize;
+            if graph.is_binary(variable) {
+                on(slots.start) as u32
+            } else {
+                slots.position(on).unwrap_or(0) as u32
+            }
+        })
+        .collect()
+}
+
+impl Draft {
+    /// Gives every slot its site. Returns the factors that merging made superfluous, as (group, factor).
+    fn place_variables(&mut self, graph: &Graph) -> Vec<(usize, usize)> {
+        const UNPLACED: Site = Site { variable: usize::MAX, state: 0 };
+        self.sites = vec![UNPLACED; graph.slots()];
+        let mut candidates = Vec::new();
+        for (g, group) in graph.groups.iter().enumerate() {
+            let Some(closed) = group.as_any().downcast_ref::<ClosedGroup>() else { continue };
+            for factor in 0..closed.factors() {
+                let (kind, literals) = closed.factor(factor);
+                let plain =
+                    |l: &Literal| !l.is_negated() && graph.is_binary(graph.slot_variable[l.slot()] as usize);
+                if matches!(kind, Closed::ExactlyOne | Closed::AtMostOne)
+                    && literals.len() >= 3
+                    && literals.iter().all(plain)
+                {
+                    candidates.push((g, factor, *kind == Closed::AtMostOne, literals));
+                }
+            }
+        }
+        // Exactly-one first: it needs no state for "none".
+        candidates.sort_by_key(|&(_, _, none, literals)| (none, std::cmp::Reverse(literals.len())));
+        let mut merged = Vec::new();
+        for (group, factor, none, literals) in candidates {
+            if literals.iter().any(|l| self.sites[l.slot()].variable != usize::MAX) {
+                continue;
+            }
+            let variable = self.sizes.len();
+            self.sizes.push(literals.len() + none as usize);
+            for (state, literal) in literals.iter().enumerate() {
+                self.sites[literal.slot()] = Site { variable, state };
+            }
+            merged.push((group, factor));
+        }
+        for variable in 0..graph.variables() {
+            let slots = graph.first_slot[variable] as usize..graph.first_slot[variable + 1] as usize;
+            if self.sites[slots.start].variable != usize::MAX {
+                continue;
+            }
+            let binary = graph.is_binary(variable);
+            for (state, slot) in slots.clone().enumerate() {
+                self.sites[slot] = Site { variable: self.sizes.len(), state: if binary { 1 } else { state } };
+            }
+            self.sizes.push(if binary { 2 } else { slots.len() });
+        }
+        merged
+    }
+
+    fn place_scores(&mut self, scores: &[f64]) {
+        let mut unary: Vec<Vec<f64>> = self.sizes.iter().map(|&size| vec![0.0; size]).collect();
+        for (site, &score) in self.sites.iter().zip(scores) {
+            unary[site.variable][site.state] += score;
+        }
+        self.tables.extend(unary.into_iter().enumerate().map(|(variable, scores)| (vec![variable], scores)));
+    }
+
+    /// The output of an OR counts `score`: as a pattern over the inputs, where each is one state of a variable or the
+    /// other state of a binary one.
+    fn place_pattern(&mut self, literals: &[Literal], score: f64) -> bool {
+        let (output, inputs) = literals.split_last().expect("factors are not empty");
+        // All inputs off: that is when the OR fails.
+        let off = |literal: &Literal| {
+            let Site { variable, state } = self.sites[literal.slot()];
+            match literal.is_negated() {
+                true => Some((variable, state)),
+                false if self.sizes[variable] == 2 => Some((variable, 1 - state)),
+                false => None,
+            }
+        };
+        let Some(members) = inputs.iter().map(off).collect::<Option<Vec<_>>>() else { return false };
+        let mut variables: Vec<usize> = members.iter().map(|member| member.0).collect();
+        variables.sort_unstable();
+        if variables.windows(2).any(|pair| pair[0] == pair[1]) {
+            return false;
+        }
+        if output.is_negated() {
+            self.patterns.push(SparsePattern { members, weight: score });
+        } else {
+            self.constant += score;
+            self.patterns.push(SparsePattern { members, weight: -score });
+        }
+        true
+    }
+
+    fn place_closed(&mut self, kind: &Closed, literals: &[Literal]) -> Option<()> {
+        let mut scope: Vec<usize> = literals.iter().map(|l| self.sites[l.slot()].variable).collect();
+        scope.sort_unstable();
+        scope.dedup();
+        let joint = scope.iter().try_fold(1usize, |product, &v| product.checked_mul(self.sizes[v]));
+        if joint.is_some_and(|joint| joint <= MAX_JOINT_STATES) {
+            let literals: Vec<(usize, usize, bool)> = literals
+                .iter()
+                .map(|l| {
+                    let site = self.sites[l.slot()];
+                    let place = scope.binary_search(&site.variable).expect("the scope holds every site");
+                    (place, site.state, l.is_negated())
+                })
+                .collect();
+            let mut on = vec![false; literals.len()];
+            let scores = enumerate(&scope, &self.sizes, |states| {
+                for (on, &(place, state, negated)) in on.iter_mut().zip(&literals) {
+                    *on = (states[place] == state) != negated;
+                }
+                kind.score(&on)
+            });
+            self.tables.push((scope, scores));
+            return Some(());
+        }
+        match kind {
+            Closed::AtMostOne => self.place_at_most_one(literals),
+            Closed::ExactlyOne => {
+                self.place_at_most_one(literals);
+                self.place_totals(literals, &vec![1; literals.len()], 1, |total| total == 1);
+            }
+            Closed::AtLeastOne => {
+                self.place_totals(literals, &vec![1; literals.len()], 1, |total| total == 1);
+            }
+            Closed::OrWithOutput => {
+                let (output, inputs) = literals.split_last()?;
+                let total = self.place_totals(inputs, &vec![1; inputs.len()], 1, |_| true);
+                let site = self.sites[output.slot()];
+                let scores = enumerate(&[total, site.variable], &self.sizes, |states| {
+                    let holds = (states[1] == site.state) != output.is_negated();
+                    if holds == (states[0] == 1) { 0.0 } else { f64::NEG_INFINITY }
+                });
+                self.tables.push((vec![total, site.variable], scores));
+            }
+            Closed::Budget(limit) => {
+                // One value more than the limit stands for "too many".
+                (*limit < MAX_TOTALS).then_some(())?;
+                self.place_totals(literals, &vec![1; literals.len()], limit + 1, |total| total <= *limit);
+            }
+            Closed::Knapsack { costs, limit } => {
+                let whole = costs.iter().all(|c| c.fract() == 0.0) && limit.floor() < MAX_TOTALS as f64;
+                whole.then_some(())?;
+                let limit = limit.floor() as usize;
+                let costs: Vec<usize> = costs.iter().map(|&c| c.min(limit as f64 + 1.0) as usize).collect();
+                self.place_totals(literals, &costs, limit + 1, |total| total <= limit);
+            }
+            Closed::Pair(_) => return None,
+        }
+        Some(())
+    }
+
+    /// No two of the literals hold: a table for each pair.
+    fn place_at_most_one(&mut self, literals: &[Literal]) {
+        for (i, a) in literals.iter().enumerate() {
+            for b in &literals[i + 1..] {
+                let (x, y) = (self.sites[a.slot()], self.sites[b.slot()]);
+                let scope =
+                    if x.variable == y.variable { vec![x.variable] } else { vec![x.variable, y.variable] };
+                let scores = enumerate(&scope, &self.sizes, |states| {
+                    let first = (states[0] == x.state) != a.is_negated();
+                    let second = (states[states.len() - 1] == y.state) != b.is_negated();
+                    if first && second { f64::NEG_INFINITY } else { 0.0 }
+                });
+                self.tables.push((scope, scores));
+            }
+        }
+    }
+
+    /// Running totals of the costs of literals that hold, capped at `cap`; the last total must satisfy `allowed`. Returns the
+    /// variable of the last total.
+    fn place_totals(
+        &mut self,
+        literals: &[Literal],
+        costs: &[usize],
+        cap: usize,
+        allowed: impl Fn(usize) -> bool,
+    ) -> usize {
+        let mut previous: Option<usize> = None;
+        for (index, (literal, &cost)) in literals.iter().zip(costs).enumerate() {
+            let site = self.sites[literal.slot()];
+            let total = self.sizes.len();
+            self.sizes.push(cap + 1);
+            let last = index + 1 == literals.len();
+            let mut scope = vec![site.variable, total];
+            scope.extend(previous);
+            let scores = enumerate(&scope, &self.sizes, |states| {
+                let holds = (states[0] == site.state) != literal.is_negated();
+                let before = if states.len() == 3 { states[2] } else { 0 };
+                let after = (before + if holds { cost } else { 0 }).min(cap);
+                if states[1] == after && (!last || allowed(after)) { 0.0 } else { f64::NEG_INFINITY }
+            });
+            self.tables.push((scope, scores));
+            previous = Some(total);
+        }
+        previous.expect("factors are not empty")
+    }
+
+    /// A table over variables given by the literals of all their states.
+    fn place_table(&mut self, literals: &[Literal], states: impl Iterator<Item = usize>, scores: &[f64]) {
+        let mut rest = literals;
+        let mut parts: Vec<&[Literal]> = Vec::new();
+        for count in states {
+            let (part, others) = rest.split_at(count);
+            parts.push(part);
+            rest = others;
+        }
+        let mut scope: Vec<usize> = parts.iter().map(|part| self.sites[part[0].slot()].variable).collect();
+        scope.sort_unstable();
+        scope.dedup();
+        let table = enumerate(&scope, &self.sizes, |joint| {
+            let holds = |literal: &Literal| {
+                let site = self.sites[literal.slot()];
+                let place = scope.binary_search(&site.variable).expect("the scope holds every site");
+                (joint[place] == site.state) != literal.is_negated()
+            };
+            let entry = parts.iter().try_fold(0, |entry, part| {
+                part.iter().position(holds).map(|state| entry * part.len() + state)
+            });
+            entry.map_or(f64::NEG_INFINITY, |entry| scores[entry])
+        });
+        self.tables.push((scope, table));
+    }
+
+    fn place_sequence(&mut self, sequence: &Sequence, literals: &[Literal]) {
+        let mut starts = vec![0];
+        for position in 0..sequence.length() {
+            starts.push(starts[position] + sequence.states(position));
+        }
+        for position in 1..sequence.length() {
+            let sizes = [sequence.states(position - 1), sequence.states(position)];
+            let part = &literals[starts[position - 1]..starts[position + 1]];
+            self.place_table(part, sizes.into_iter(), sequence.pairs(position));
+            if let Some(triples) = sequence.triples(position) {
+                let sizes = [sequence.states(position - 2), sizes[0], sizes[1]];
+                let part = &literals[starts[position - 2]..starts[position + 1]];
+                self.place_table(part, sizes.into_iter(), triples);
+            }
+        }
+    }
+
+    fn place_tree(&mut self, tree: &TreeLabelling, literals: &[Literal]) {
+        for (first, second, table) in tree.edge_tables() {
+            let sizes = [first.len(), second.len()];
+            let part = [&literals[first], &literals[second]].concat();
+            self.place_table(&part, sizes.into_iter(), table);
+        }
+    }
+
+    fn finish(self) -> Result<Lowering, NetworkError> {
+        let mut network = Network::new(&self.sizes)?;
+        network.add_table(&[], &[self.constant])?;
+        for (scope, scores) in &self.tables {
+            network.add_table(scope, scores)?;
+        }
+        Ok(Lowering { network, sites: self.sites })
+    }
+}
+
+/// The table of a function over the joint states of a scope, the last variable fastest.
+fn enumerate(scope: &[usize], sizes: &[usize], mut score: impl FnMut(&[usize]) -> f64) -> Vec<f64> {
+    let count = scope.iter().map(|&v| sizes[v]).product();
+    let mut states = vec![0; scope.len()];
+    let mut scores = Vec::with_capacity(count);
+    for _ in 0..count {
+        scores.push(score(&states));
+        for place in (0..scope.len()).rev() {
+            states[place] += 1;
+            if states[place] < sizes[scope[place]] {
+                break;
+            }
+            states[place] = 0;
+        }
+    }
+    scores
+}
