@@ -9,6 +9,7 @@
 //! Forbidden transitions are arcs that score minus infinity. A label that most labels may not precede is *closed*: its
 //! default arc is forbidden and the few allowed pairs are arcs of their own, so that a BIO mask stays linear in size.
 
+use super::chain::Allowed;
 use super::constraints::TransitionMask;
 use super::error::{InferenceError, Result, check_label};
 use rustc_hash::FxHashMap;
@@ -35,15 +36,15 @@ pub(crate) struct Grams {
     /// Arc forbidden by the mask.
     blocked: Vec<bool>,
     closed: Vec<u32>,
-    /// Whether any other arc falls back on this one.
-    is_fallback: Vec<bool>,
+    /// The state that the next shorter context's arc for the same label enters.
+    shorter_target: Vec<u32>,
     /// Arcs out of each state, ascending by label; the root's stand last.
     arcs: Vec<(u32, u32)>,
     /// Failure state of each state; the root for single labels.
     failure: Vec<u32>,
-    /// States grouped by their failure state.
-    fallers: Vec<u32>,
-    fallers_start: Vec<u32>,
+    /// States grouped by their last label.
+    by_label: Vec<u32>,
+    by_label_start: Vec<u32>,
     /// The arc whose context each state is.
     entry: Vec<u32>,
     /// Last label of each state.
@@ -120,12 +121,13 @@ impl Grams {
         self.label[arc]
     }
 
-    pub(crate) fn arc_parent(&self, arc: usize) -> u32 {
-        self.parent[arc]
-    }
-
     pub(crate) fn arc_target(&self, arc: usize) -> u32 {
         self.target[arc]
+    }
+
+    /// Targets of a range of arcs, and those of the arcs they override.
+    pub(crate) fn targets(&self, arcs: std::ops::Range<usize>) -> (&[u32], &[u32]) {
+        (&self.target[arcs.clone()], &self.shorter_target[arcs])
     }
 
     pub(crate) fn arc_shorter(&self, arc: usize) -> usize {
@@ -140,19 +142,33 @@ impl Grams {
         self.score[arc]
     }
 
-    /// Largest future difference between two histories, in log space.
+    /// Largest future difference between two histories with the same last label, in log space: what the grams begun
+    /// before that label can make.
     pub(crate) fn spread(&self) -> f64 {
-        let most = self.most.iter().fold(0.0, |a: f64, &b| a.max(b));
-        let least = self.least.iter().fold(0.0, |a: f64, &b| a.min(b));
-        most - least
+        let (mut most, mut least) = (0.0f64, 0.0f64);
+        for (state, &last) in self.last.iter().enumerate().skip(self.labels) {
+            most = most.max(self.most[state] - self.most[last as usize]);
+            least = least.min(self.least[state] - self.least[last as usize]);
+        }
+        // Two infinities leave no number: then nothing is known.
+        if (most - least).is_nan() { f64::INFINITY } else { most - least }
     }
 
-    pub(crate) fn is_blocked(&self, arc: usize) -> bool {
-        self.blocked[arc]
-    }
-
-    pub(crate) fn is_fallback(&self, arc: usize) -> bool {
-        self.is_fallback[arc]
+    /// Calls `visit` with the arc that `state` takes on each allowed label.
+    pub(crate) fn visit_arcs(
+        &self,
+        state: u32,
+        allowed: Allowed,
+        arcs: &mut Vec<u32>,
+        mut visit: impl FnMut(usize),
+    ) {
+        match allowed {
+            Allowed::All(_) => {
+                self.arc_of_each_label(state, arcs);
+                arcs.iter().for_each(|&arc| visit(arc as usize));
+            }
+            Allowed::Listed(list) => list.iter().for_each(|&label| visit(self.resolve(state, label))),
+        }
     }
 
     /// Labels whose default arc is forbidden.
@@ -172,10 +188,11 @@ impl Grams {
         self.least[state as usize]
     }
 
-    /// The states whose failure is this one.
-    pub(crate) fn fallers(&self, state: u32) -> &[u32] {
-        let (start, end) = (self.fallers_start[state as usize], self.fallers_start[state as usize + 1]);
-        &self.fallers[start as usize..end as usize]
+    /// The states whose last label this is.
+    pub(crate) fn states_of(&self, label: u32) -> impl Iterator<Item = u32> {
+        let range =
+            self.by_label_start[label as usize] as usize..self.by_label_start[label as usize + 1] as usize;
+        self.by_label[range].iter().copied()
     }
 
     /// The arc that leaves exactly this state for `label`, if listed.
@@ -394,23 +411,20 @@ impl Trie {
             target[arc] =
                 if state_of[arc] != u32::MAX { state_of[arc] } else { target[shorter[arc] as usize] };
         }
-        let mut is_fallback = vec![false; nodes];
-        for arc in labels + 1..nodes {
-            is_fallback[shorter[arc] as usize] = true;
-        }
         // The failure of a state skips contexts that nothing extends: they have no arcs.
-        let failure: Vec<u32> = entry.iter().map(|&arc| target[shorter[arc as usize] as usize]).collect();
-        let mut fallers: Vec<u32> = (0..root).collect();
-        fallers.sort_by_key(|&state| failure[state as usize]);
-        let fallers_start = (0..=root + 1)
-            .map(|state| fallers.partition_point(|&faller| failure[faller as usize] < state) as u32)
-            .collect();
+        let failure = entry.iter().map(|&arc| target[shorter[arc as usize] as usize]).collect();
         let blocked = (0..nodes)
             .map(|arc| match arc {
                 0 => false,
                 arc if arc <= labels => self.closed[arc - 1],
                 arc => mask.is_some_and(|mask| !mask.allows(label[parent_arc[arc] as usize], label[arc])),
             })
+            .collect();
+        let last: Vec<u32> = entry.iter().map(|&arc| label[arc as usize]).collect();
+        let mut by_label: Vec<u32> = (0..root).collect();
+        by_label.sort_by_key(|&state| last[state as usize]);
+        let by_label_start = (0..=labels as u32)
+            .map(|label| by_label.partition_point(|&state| last[state as usize] < label) as u32)
             .collect();
         let (class, classes) = classes_of(labels, mask);
         let mut grams = Grams {
@@ -419,16 +433,16 @@ impl Trie {
             gram_count,
             gram: old.iter().map(|&node| self.gram[node as usize]).collect(),
             parent: parent_arc.iter().map(|&arc| state_of[arc as usize]).collect(),
+            shorter_target: shorter.iter().map(|&arc| target[arc as usize]).collect(),
             shorter,
             target,
             blocked,
             closed: (0..labels as u32).filter(|&label| self.closed[label as usize]).collect(),
-            is_fallback,
             arcs: entry.iter().chain([&0]).map(|&arc| children[arc as usize]).collect(),
             failure,
-            fallers,
-            fallers_start,
-            last: entry.iter().map(|&arc| label[arc as usize]).collect(),
+            last,
+            by_label,
+            by_label_start,
             entry,
             class,
             classes,

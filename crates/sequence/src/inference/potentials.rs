@@ -17,8 +17,10 @@ pub struct Potentials {
     pub(crate) advantage: f64,
     /// Dense: rows by previous label, padded with zeros. Grams: one for each arc.
     pub(crate) values: Vec<f64>,
-    /// Dense: rows by label.
-    pub(crate) transposed: Vec<f64>,
+    /// Dense: rows by label. Grams: the potential of the arc that each arc overrides.
+    pub(crate) counterpart: Vec<f64>,
+    /// How much a history may gain over another with the same last label.
+    pub(crate) spread: f64,
     pub(crate) stride: usize,
 }
 
@@ -29,8 +31,9 @@ impl Potentials {
             shift: 0.0,
             smallest: 1.0,
             advantage: 1.0,
+            spread: 1.0,
             values: Vec::new(),
-            transposed: Vec::new(),
+            counterpart: Vec::new(),
             stride: padded(transitions.labels(), SUM_LANES),
         };
         potentials.reload(transitions);
@@ -60,23 +63,28 @@ impl Potentials {
         )
     }
 
+    /// Whether histories with the same last label are so unequal that differences between them lose too many digits.
+    pub(crate) fn loses_digits(&self) -> bool {
+        self.spread > 1e6
+    }
+
     fn load_dense(&mut self, dense: &Dense, labels: usize) {
         let most = dense.most.iter().fold(f32::NEG_INFINITY, |a, &b| a.max(b)) as f64;
         self.shift = if most == f64::NEG_INFINITY { 0.0 } else { most };
         self.values.clear();
-        self.transposed.clear();
+        self.counterpart.clear();
         self.smallest = f64::INFINITY;
         if dense.row_step == 0 {
             (self.smallest, self.advantage) = (1.0, 1.0);
             return;
         }
         self.values.resize(labels * self.stride, 0.0);
-        self.transposed.resize(labels * self.stride, 0.0);
+        self.counterpart.resize(labels * self.stride, 0.0);
         for (previous, row) in self.values.chunks_exact_mut(self.stride).enumerate() {
             let smallest = kernels::exp_row(&dense.row(previous)[..labels], self.shift, &mut row[..labels]);
             self.smallest = self.smallest.min(smallest);
             for (label, &value) in row[..labels].iter().enumerate() {
-                self.transposed[label * self.stride + previous] = value;
+                self.counterpart[label * self.stride + previous] = value;
             }
         }
         let forbids = dense.least.contains(&f32::NEG_INFINITY);
@@ -101,6 +109,10 @@ impl Potentials {
                 forbids = true;
             }
         }
-        self.advantage = if forbids { f64::INFINITY } else { grams.spread().exp().max(1.0 / self.smallest) };
+        self.counterpart.clear();
+        self.counterpart.extend((0..grams.arc_count()).map(|arc| self.values[grams.arc_shorter(arc)]));
+        self.spread = if grams.order() == 1 { 1.0 } else { grams.spread().exp() };
+        self.advantage =
+            if forbids { f64::INFINITY } else { (1.0 / self.smallest).powi(grams.order() as i32) };
     }
 }

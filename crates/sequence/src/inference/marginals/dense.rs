@@ -38,7 +38,7 @@ impl StepMatrix {
             let ordered = dense.row_step > 0;
             return Step {
                 rows: ordered.then_some(&potentials.values[..]),
-                transposed: ordered.then_some(&potentials.transposed[..]),
+                transposed: ordered.then_some(&potentials.counterpart[..]),
                 stride,
                 shift: potentials.shift,
                 smallest: potentials.smallest,

@@ -1,58 +1,49 @@
 //! Forward-backward over the automaton of sparse grams in scaled probability space.
 //!
-//! With sub(c) the mass of all states that have the context c as a suffix, the mass that takes an arc `(c, y)` is
-//! sub(c) less the sub(c′) of the longer contexts c′ that have their own arc for y. Those arcs are the ones whose
-//! `shorter` arc is `(c, y)`. So one pass over states and one over arcs make a step, instead of states × labels; the
-//! backward step adds to a state's sum what its own arcs change in that of its failure state.
+//! With sub(c) the mass of all states that have the context c as a suffix, an arc `(c, y)` moves sub(c) to its target
+//! and takes it back from the target of the next shorter context's arc for y, which had counted it in. One pass over
+//! the arcs is a step, instead of states × labels. Backward, a state's sum is that of its failure state, changed by
+//! its own arcs.
 //!
-//! Subtraction can lose digits. Each difference carries a bound on its rounding error; where that could show in a
-//! result, the sum is made again without subtraction.
+//! Taking back can lose digits. The largest potential is 1 and all of a column's mass is 1, so rounding errors are
+//! absolute; a label or state that ends up so small that they could show is summed again without taking back.
 
 use super::{Sums, Underflow, node_factors};
 use crate::inference::chain::{Allowed, Chain};
 use crate::inference::grams::Grams;
 use crate::inference::potentials::Potentials;
 
-/// Rounding error of a difference, relative to what it is taken from: some units in the last place.
-const ROUNDING: f64 = 1e-14;
+/// Rounding error of a sum of which parts are taken back, relative to all that was added.
+const ROUNDING: f64 = 1e-15;
 /// Relative error that is tolerated in a label's forward value or a state's backward value.
-const TOLERANCE: f64 = 1e-10;
+const TOLERANCE: f64 = 1e-9;
 
 /// Buffers of the step.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GramSums {
-    /// α of each state in the column at hand, 0 elsewhere.
-    alpha: Vec<f64>,
     /// Mass of all states with this suffix; the root's stands last.
-    sub: Vec<f64>,
-    /// Mass that takes each arc.
-    pub(crate) mass: Vec<f64>,
-    /// Total into each label.
+    pub(crate) sub: Vec<f64>,
     into_label: Vec<f64>,
     into_state: Vec<f64>,
     /// Node factor of each label that is allowed at the position at hand, 0 for others.
     factor: Vec<f64>,
     /// Inflow of each state in the column at hand, 0 elsewhere.
-    inflow: Vec<f64>,
-    gain: Vec<f64>,
+    pub(crate) inflow: Vec<f64>,
     backward: Vec<f64>,
     backward_error: Vec<f64>,
-    arcs: Vec<u32>,
+    pub(crate) arcs: Vec<u32>,
     touched: Vec<u32>,
 }
 
 impl GramSums {
-    fn prepare(&mut self, grams: &Grams) {
+    pub(crate) fn prepare(&mut self, grams: &Grams) {
         let states = grams.states();
         for (buffer, length) in [
-            (&mut self.alpha, states),
             (&mut self.sub, states + 1),
-            (&mut self.mass, grams.arc_count()),
             (&mut self.into_label, grams.labels()),
             (&mut self.into_state, states),
             (&mut self.factor, grams.labels()),
             (&mut self.inflow, states),
-            (&mut self.gain, grams.arc_count()),
             (&mut self.backward, states + 1),
             (&mut self.backward_error, states + 1),
         ] {
@@ -61,71 +52,71 @@ impl GramSums {
         }
     }
 
-    /// Fills `mass` with what takes each arc out of a column.
-    pub(crate) fn fill_masses(
+    /// Fills `sub` from a column.
+    pub(crate) fn fill_suffixes(&mut self, grams: &Grams, states: &[u32], alpha: &[f64]) {
+        self.sub.fill(0.0);
+        for (&state, &alpha) in states.iter().zip(alpha) {
+            self.sub[state as usize] = alpha;
+        }
+        for state in (0..grams.root()).rev() {
+            self.sub[grams.failure(state) as usize] += self.sub[state as usize];
+        }
+    }
+
+    /// Moves the mass of a column along the arcs into `into_state`, without node factors.
+    fn push(&mut self, grams: &Grams, potentials: &Potentials, states: &[u32], alpha: &[f64]) {
+        self.fill_suffixes(grams, states, alpha);
+        let (labels, root) = (grams.labels(), grams.root());
+        let total = self.sub[root as usize];
+        for (into, potential) in self.into_state.iter_mut().zip(&potentials.values[1..=labels]) {
+            *into = total * potential;
+        }
+        for state in 0..root {
+            let mass = self.sub[state as usize];
+            let arcs = grams.arcs_of(state);
+            let (targets, shorter) = grams.targets(arcs.clone());
+            let given = potentials.values[arcs.clone()].iter().zip(&potentials.counterpart[arcs]);
+            if grams.order() == 1 {
+                for (&target, (own, default)) in targets.iter().zip(given) {
+                    self.into_state[target as usize] += mass * (own - default);
+                }
+            } else {
+                for ((&target, &shorter), (own, default)) in targets.iter().zip(shorter).zip(given) {
+                    self.into_state[target as usize] += mass * own;
+                    self.into_state[shorter as usize] -= mass * default;
+                }
+            }
+        }
+        self.into_label.fill(0.0);
+        for state in 0..root as usize {
+            let into = self.into_state[state].max(0.0);
+            self.into_state[state] = into;
+            self.into_label[grams.last_label(state as u32) as usize] += into;
+        }
+        let doubtful = ROUNDING * (grams.order() + 1) as f64 * potentials.spread / TOLERANCE;
+        for label in 0..labels as u32 {
+            // A label that is no candidate needs no digits; `spread` may be infinite, never NaN.
+            if self.factor[label as usize] > 0.0 && self.into_label[label as usize] <= doubtful * total {
+                self.push_label(grams, potentials, states, alpha, label);
+            }
+        }
+    }
+
+    /// Sums the mass that a label takes again, by additions only.
+    fn push_label(
         &mut self,
         grams: &Grams,
         potentials: &Potentials,
         states: &[u32],
         alpha: &[f64],
+        label: u32,
     ) {
-        let (labels, root) = (grams.labels(), grams.root());
+        for state in grams.states_of(label) {
+            self.into_state[state as usize] = 0.0;
+        }
         for (&state, &alpha) in states.iter().zip(alpha) {
-            self.alpha[state as usize] = alpha;
-        }
-        self.sub[..root as usize].copy_from_slice(&self.alpha);
-        self.sub[root as usize] = 0.0;
-        for state in (0..root).rev() {
-            self.sub[grams.failure(state) as usize] += self.sub[state as usize];
-        }
-        for arc in 1..grams.arc_count() {
-            self.mass[arc] = self.sub[grams.arc_parent(arc) as usize];
-        }
-        for arc in labels + 1..grams.arc_count() {
-            self.mass[grams.arc_shorter(arc)] -= self.sub[grams.arc_parent(arc) as usize];
-        }
-        self.into_label.fill(0.0);
-        for arc in 1..grams.arc_count() {
-            let mass = self.mass[arc].max(0.0);
-            self.mass[arc] = mass;
-            self.into_label[grams.arc_label(arc) as usize] += mass * potentials.values[arc];
-        }
-        // Histories with the same last label differ in their future by the grams already begun, at most `spread`.
-        let spread = if grams.order() == 1 { 1.0 } else { grams.spread().exp() };
-        for arc in 1..grams.arc_count() {
-            if !grams.is_fallback(arc) || grams.is_blocked(arc) {
-                continue;
-            }
-            let (context, label) = (grams.arc_parent(arc), grams.arc_label(arc));
-            let error = ROUNDING * self.sub[context as usize];
-            let doubtful =
-                error * potentials.values[arc] * spread > TOLERANCE * self.into_label[label as usize];
-            if error > TOLERANCE * self.mass[arc] && (doubtful || spread.is_nan()) {
-                self.mass[arc] = self.exact_mass(grams, context, label);
-            }
-        }
-        for &state in states {
-            self.alpha[state as usize] = 0.0;
-        }
-    }
-
-    /// Mass of the states with suffix `context` that take its arc for `label`, by additions only.
-    fn exact_mass(&self, grams: &Grams, context: u32, label: u32) -> f64 {
-        let own = if context == grams.root() { 0.0 } else { self.alpha[context as usize] };
-        let longer = grams
-            .fallers(context)
-            .iter()
-            .filter(|&&state| self.sub[state as usize] > 0.0 && grams.explicit(state, label).is_none());
-        own + longer.map(|&state| self.exact_mass(grams, state, label)).sum::<f64>()
-    }
-
-    /// Adds what each arc brings to its target, node factors included.
-    fn add_to_targets(&mut self, grams: &Grams, potentials: &Potentials) {
-        for arc in 1..grams.arc_count() {
-            let value = self.mass[arc] * potentials.values[arc] * self.factor[grams.arc_label(arc) as usize];
-            if value > 0.0 {
-                self.add(grams.arc_target(arc), value);
-            }
+            let arc = grams.resolve(state, label);
+            self.into_state[grams.arc_target(arc) as usize] += alpha * potentials.values[arc];
         }
     }
 
@@ -138,36 +129,49 @@ impl GramSums {
     }
 
     /// Fills `backward` for all states from the inflow of the next column.
-    fn fill_backward(&mut self, grams: &Grams, potentials: &Potentials, states: &[u32]) {
+    fn pull(&mut self, grams: &Grams, potentials: &Potentials, states: &[u32]) {
         let root = grams.root() as usize;
-        for arc in 1..grams.arc_count() {
-            self.gain[arc] = potentials.values[arc] * self.inflow[grams.arc_target(arc) as usize];
-        }
-        self.backward[root] = self.gain[1..=grams.labels()].iter().sum();
+        let defaults = potentials.values[1..=grams.labels()].iter().zip(&self.inflow);
+        self.backward[root] = defaults.map(|(potential, inflow)| potential * inflow).sum();
         self.backward_error[root] = ROUNDING * self.backward[root];
         for state in 0..grams.states() {
             let failure = grams.failure(state as u32) as usize;
+            let arcs = grams.arcs_of(state as u32);
+            let (targets, shorter) = grams.targets(arcs.clone());
+            let given = potentials.values[arcs.clone()].iter().zip(&potentials.counterpart[arcs]);
             let (mut more, mut less) = (0.0, 0.0);
-            for arc in grams.arcs_of(state as u32) {
-                more += self.gain[arc];
-                less += self.gain[grams.arc_shorter(arc)];
+            for ((&target, &shorter), (own, default)) in targets.iter().zip(shorter).zip(given) {
+                more += own * self.inflow[target as usize];
+                less += default * self.inflow[shorter as usize];
             }
             self.backward[state] = self.backward[failure] + (more - less);
             self.backward_error[state] = self.backward_error[failure] + ROUNDING * (more + less);
         }
         for &state in states {
             let index = state as usize;
-            if self.backward_error[index] > TOLERANCE * self.backward[index] {
+            // Written so that an error or a sum that is not a number is made again, too.
+            let sound = self.backward_error[index] <= TOLERANCE * self.backward[index];
+            if !sound {
                 grams.arc_of_each_label(state, &mut self.arcs);
-                self.backward[index] = self.arcs.iter().map(|&arc| self.gain[arc as usize]).sum();
+                let gain = |&arc: &u32| {
+                    let arc = arc as usize;
+                    potentials.values[arc] * self.inflow[grams.arc_target(arc) as usize]
+                };
+                self.backward[index] = self.arcs.iter().map(gain).sum();
             }
         }
     }
 }
 
-/// Whether looking up every pair of a state and a candidate is cheaper than a pass over the automaton.
-pub(crate) fn looks_up(grams: &Grams, allowed: Allowed, states: usize) -> bool {
-    matches!(allowed, Allowed::Listed(list) if list.len() * states * 4 < grams.arc_count())
+/// Whether taking every state's arcs one by one is about as cheap as a pass over the automaton, or the only way to keep
+/// the digits.
+pub(crate) fn goes_directly(grams: &Grams, potentials: &Potentials, allowed: Allowed, states: usize) -> bool {
+    let steps = allowed.len().saturating_mul(states);
+    potentials.loses_digits()
+        || match allowed {
+            Allowed::All(_) => steps <= 16 * grams.arc_count(),
+            Allowed::Listed(_) => steps <= grams.arc_count() / 4,
+        }
 }
 
 impl Sums {
@@ -224,19 +228,27 @@ impl Sums {
     fn forward_step(&mut self, grams: &Grams, potentials: &Potentials, position: usize, allowed: Allowed) {
         let column = self.trellis.column(position - 1);
         let (states, alpha) = (&self.trellis.state[column.clone()], &self.trellis.value[column]);
-        if looks_up(grams, allowed, states.len()) {
+        if goes_directly(grams, potentials, allowed, states.len()) {
+            let mut arcs = std::mem::take(&mut self.grams.arcs);
             for (&state, &alpha) in states.iter().zip(alpha) {
-                for label in allowed.iter() {
-                    let arc = grams.resolve(state, label);
-                    let value = alpha * potentials.values[arc] * self.grams.factor[label as usize];
+                grams.visit_arcs(state, allowed, &mut arcs, |arc| {
+                    let value =
+                        alpha * potentials.values[arc] * self.grams.factor[grams.arc_label(arc) as usize];
                     if value > 0.0 {
                         self.grams.add(grams.arc_target(arc), value);
                     }
+                });
+            }
+            self.grams.arcs = arcs;
+        } else {
+            self.grams.push(grams, potentials, states, alpha);
+            for state in 0..grams.root() {
+                let into = &mut self.grams.into_state[state as usize];
+                *into *= self.grams.factor[grams.last_label(state) as usize];
+                if *into > 0.0 {
+                    self.grams.touched.push(state);
                 }
             }
-        } else {
-            self.grams.fill_masses(grams, potentials, states, alpha);
-            self.grams.add_to_targets(grams, potentials);
         }
     }
 
@@ -253,15 +265,15 @@ impl Sums {
             let before = self.trellis.column(position - 1);
             let states = &self.trellis.state[before.clone()];
             let allowed = chain.allowed(position);
-            if looks_up(grams, allowed, states.len()) {
+            if goes_directly(grams, potentials, allowed, states.len()) {
                 for (beta, &state) in self.beta[before].iter_mut().zip(states) {
-                    let arcs = allowed.iter().map(|label| grams.resolve(state, label));
-                    *beta = arcs
-                        .map(|arc| potentials.values[arc] * self.grams.inflow[grams.arc_target(arc) as usize])
-                        .sum();
+                    *beta = 0.0;
+                    grams.visit_arcs(state, allowed, &mut self.grams.arcs, |arc| {
+                        *beta += potentials.values[arc] * self.grams.inflow[grams.arc_target(arc) as usize];
+                    });
                 }
             } else {
-                self.grams.fill_backward(grams, potentials, states);
+                self.grams.pull(grams, potentials, states);
                 for (beta, &state) in self.beta[before].iter_mut().zip(states) {
                     *beta = self.grams.backward[state as usize];
                 }

@@ -1,7 +1,7 @@
 //! Questions to ask after forward-backward.
 
 use super::Sums;
-use super::grams::looks_up;
+use super::grams::goes_directly;
 use crate::inference::chain::Chain;
 use crate::inference::error::{InferenceError, Result, check_label, check_length};
 use crate::inference::grams::Grams;
@@ -260,49 +260,59 @@ impl Posterior<'_> {
     }
 
     fn add_gram_counts(&mut self, grams: &Grams, scale: f64, counts: &mut [f64]) {
-        let sums = &mut *self.sums;
-        let arc_counts = &mut sums.scratch;
-        arc_counts.clear();
-        arc_counts.resize(grams.arc_count(), 0.0);
-        let mut inflow = vec![if sums.log_space { f64::NEG_INFINITY } else { 0.0 }; grams.states()];
+        let (sums, potentials) = (&mut *self.sums, self.potentials);
+        let (log_space, nothing) = (sums.log_space, if sums.log_space { f64::NEG_INFINITY } else { 0.0 });
+        sums.grams.prepare(grams);
+        sums.grams.inflow.fill(nothing);
+        // For each arc, what ends in it; and what it takes from the arc that it overrides.
+        sums.scratch.clear();
+        sums.scratch.resize(2 * grams.arc_count(), 0.0);
+        let (ends, overridden) = sums.scratch.split_at_mut(grams.arc_count());
         for position in 1..self.chain.len() {
             let (from, to) = (sums.trellis.column(position - 1), sums.trellis.column(position));
             for index in to.clone() {
-                inflow[sums.trellis.state[index] as usize] = sums.inflow[index];
+                sums.grams.inflow[sums.trellis.state[index] as usize] = sums.inflow[index];
             }
             let allowed = self.chain.allowed(position);
             let (states, alpha) = (&sums.trellis.state[from.clone()], &sums.trellis.value[from]);
-            if sums.log_space || looks_up(grams, allowed, states.len()) {
+            if log_space || goes_directly(grams, potentials, allowed, states.len()) {
+                let mut arcs = std::mem::take(&mut sums.grams.arcs);
                 for (&state, &alpha) in states.iter().zip(alpha) {
-                    for label in allowed.iter() {
-                        let arc = grams.resolve(state, label);
-                        let inflow = inflow[grams.arc_target(arc) as usize];
-                        arc_counts[arc] += if sums.log_space {
+                    grams.visit_arcs(state, allowed, &mut arcs, |arc| {
+                        let inflow = sums.grams.inflow[grams.arc_target(arc) as usize];
+                        ends[arc] += if log_space {
                             (alpha + grams.arc_score(arc) + inflow).exp()
                         } else {
-                            alpha * self.potentials.values[arc] * inflow
+                            alpha * potentials.values[arc] * inflow
                         };
-                    }
+                    });
                 }
+                sums.grams.arcs = arcs;
             } else {
-                sums.grams.fill_masses(grams, self.potentials, states, alpha);
-                for (arc, count) in arc_counts.iter_mut().enumerate().skip(1) {
-                    let onward = self.potentials.values[arc] * inflow[grams.arc_target(arc) as usize];
-                    *count += sums.grams.mass[arc] * onward;
+                sums.grams.fill_suffixes(grams, states, alpha);
+                for state in 0..grams.root() {
+                    let mass = sums.grams.sub[state as usize];
+                    let arcs = grams.arcs_of(state);
+                    let (targets, shorter) = grams.targets(arcs.clone());
+                    for (offset, arc) in arcs.enumerate() {
+                        ends[arc] +=
+                            mass * potentials.values[arc] * sums.grams.inflow[targets[offset] as usize];
+                        let default =
+                            potentials.counterpart[arc] * sums.grams.inflow[shorter[offset] as usize];
+                        overridden[arc] += mass * default;
+                    }
                 }
             }
             for index in to {
-                inflow[sums.trellis.state[index] as usize] =
-                    if sums.log_space { f64::NEG_INFINITY } else { 0.0 };
+                sums.grams.inflow[sums.trellis.state[index] as usize] = nothing;
             }
         }
-        // An arc stands for its gram and for every suffix of it.
-        for arc in (1..grams.arc_count()).rev() {
-            let count = arc_counts[arc];
-            arc_counts[grams.arc_shorter(arc)] += count;
+        // An arc stands for its gram and for every suffix of it. What it overrides was counted there already.
+        for arc in (grams.labels() + 1..grams.arc_count()).rev() {
             if let Some(gram) = grams.arc_gram(arc) {
-                counts[gram] += scale * count;
+                counts[gram] += scale * ends[arc].max(0.0);
             }
+            ends[grams.arc_shorter(arc)] += ends[arc] - overridden[arc];
         }
     }
 

@@ -55,7 +55,13 @@ impl GramSearch {
 
     /// Fills the trellis with the best value of every state (or, when `prune`, of every state that the best sequence
     /// may pass) and its predecessor.
-    pub(crate) fn run(&mut self, chain: &Chain, grams: &Grams, prune: bool, trellis: &mut Trellis) -> Result<()> {
+    pub(crate) fn run(
+        &mut self,
+        chain: &Chain,
+        grams: &Grams,
+        prune: bool,
+        trellis: &mut Trellis,
+    ) -> Result<()> {
         self.prepare(grams);
         trellis.clear();
         for position in 0..chain.len() {
@@ -223,7 +229,8 @@ impl GramSearch {
         let single = grams.classes() == 1;
         self.floor.fill(f64::NEG_INFINITY);
         if single && matches!(chain.allowed(position), Allowed::All(_)) {
-            self.floor[0] = kernels::add_nodes(row, &grams.least_of_states()[..labels], &mut self.best[..labels]);
+            self.floor[0] =
+                kernels::add_nodes(row, &grams.least_of_states()[..labels], &mut self.best[..labels]);
         } else {
             let mut from = 0;
             for label in chain.allowed(position).iter() {
@@ -267,7 +274,11 @@ impl GramSearch {
         }
         self.touched = touched;
         trellis.close_column();
-        if trellis.state.len() == before { Err(InferenceError::NoAllowedSequence { position }) } else { Ok(()) }
+        if trellis.state.len() == before {
+            Err(InferenceError::NoAllowedSequence { position })
+        } else {
+            Ok(())
+        }
     }
 
     /// Adds a node score and raises the floor of the state's class.
