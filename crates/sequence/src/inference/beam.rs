@@ -135,7 +135,11 @@ impl BeamSearch {
             }
         }
         let order = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-        if self.survivors.len() > width {
+        if width == 1 {
+            let best = self.survivors.iter().copied().min_by(order);
+            self.survivors.clear();
+            self.survivors.extend(best);
+        } else if self.survivors.len() > width {
             self.survivors.select_nth_unstable_by(width - 1, order);
             self.survivors.truncate(width);
         }

@@ -6,7 +6,7 @@ use super::error::Result;
 use super::k_best::{KBestSearch, ScoredPath};
 use super::marginals::{Posterior, Sums};
 use super::potentials::Potentials;
-use super::transitions::Kind;
+use super::transitions::{Kind, Transitions};
 use super::trellis::Trellis;
 use super::viterbi::dense::DenseSearch;
 use super::viterbi::grams::GramSearch;
@@ -22,6 +22,7 @@ pub struct Workspace {
     beam: BeamSearch,
     k_best: KBestSearch,
     sums: Sums,
+    risk: Vec<f32>,
 }
 
 impl Workspace {
@@ -84,23 +85,26 @@ impl Workspace {
 
     /// Finds the allowed sequence with the most expected correct labels and returns that expectation.
     ///
-    /// Maximizes the sum of marginals under the same candidates and forbidden transitions.
+    /// Maximizes the sum of marginals under the chain's candidates and `constraints`, which are the
+    /// [`constraints_only`](super::Transitions::constraints_only) of its transitions, made once for many sentences.
     pub fn minimum_risk(
         &mut self,
         chain: &Chain,
         potentials: &Potentials,
+        constraints: &Transitions,
         path: &mut Vec<u32>,
     ) -> Result<f64> {
-        let nodes: Vec<f32> = {
-            let posterior = self.forward_backward(chain, potentials)?;
-            // A label that a constraint rules out has probability 0; a sequence through it must not win as cheap.
-            posterior.nodes().iter().map(|&p| if p > 0.0 { p as f32 } else { f32::NEG_INFINITY }).collect()
-        };
-        let constraints = chain.transitions.constraints_only();
-        let mut risk = Chain::new(&nodes, &constraints)?;
+        let mut nodes = std::mem::take(&mut self.risk);
+        nodes.clear();
+        // A label that is ruled out has probability 0; a sequence through it must not pass as a poor one.
+        let score = |&p: &f64| if p > 0.0 { p as f32 } else { f32::NEG_INFINITY };
+        nodes.extend(self.forward_backward(chain, potentials)?.nodes().iter().map(score));
+        let mut risk = Chain::new(&nodes, constraints)?;
         if let Some(candidates) = chain.candidates() {
             risk = risk.with_candidates(candidates)?;
         }
-        self.viterbi(&risk, path)
+        let answer = self.viterbi(&risk, path);
+        self.risk = nodes;
+        answer
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct GramSums {
     backward_error: Vec<f64>,
     pub(crate) arcs: Vec<u32>,
     touched: Vec<u32>,
+    /// Labels whose sums are too small to trust after taking back.
+    doubted: Vec<u32>,
 }
 
 impl GramSums {
@@ -93,11 +95,24 @@ impl GramSums {
             self.into_state[state] = into;
             self.into_label[grams.last_label(state as u32) as usize] += into;
         }
-        let doubtful = ROUNDING * (grams.order() + 1) as f64 * potentials.spread / TOLERANCE;
-        for label in 0..labels as u32 {
-            // A label that is no candidate needs no digits; `spread` may be infinite, never NaN.
-            if self.factor[label as usize] > 0.0 && self.into_label[label as usize] <= doubtful * total {
-                self.push_label(grams, potentials, states, alpha, label);
+        let doubtful = total * ROUNDING * (grams.order() + 1) as f64 * potentials.spread / TOLERANCE;
+        // A label that is no candidate needs no digits.
+        self.doubted.clear();
+        for (label, (&into, &factor)) in self.into_label.iter().zip(&self.factor).enumerate() {
+            if factor > 0.0 && into <= doubtful {
+                self.doubted.push(label as u32);
+            }
+        }
+        if self.doubted.len() * 16 > labels {
+            self.into_state.fill(0.0);
+            for (&state, &alpha) in states.iter().zip(alpha) {
+                grams.visit_arcs(state, Allowed::All(labels), &mut self.arcs, |arc| {
+                    self.into_state[grams.arc_target(arc) as usize] += alpha * potentials.values[arc];
+                });
+            }
+        } else {
+            for index in 0..self.doubted.len() {
+                self.push_label(grams, potentials, states, alpha, self.doubted[index]);
             }
         }
     }

@@ -57,6 +57,8 @@ impl Sums {
         self.log_space = false;
         self.costs.clear();
         self.divisors.clear();
+        self.beta.clear();
+        self.inflow.clear();
         self.trellis.clear();
         if chain.is_empty() {
             return Ok(());

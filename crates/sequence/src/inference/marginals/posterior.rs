@@ -209,6 +209,9 @@ impl Posterior<'_> {
 
     fn add_pair_counts(&mut self, dense: &Dense, scale: f64, counts: &mut [f64]) {
         let labels = self.chain.labels();
+        if self.chain.len() < 2 {
+            return;
+        }
         let full = self.sums.trellis.state.len() == self.chain.len() * labels;
         if self.sums.log_space || self.chain.edges.is_some() || !full {
             for position in 1..self.chain.len() {
@@ -220,7 +223,7 @@ impl Posterior<'_> {
         let products = &mut self.sums.scratch;
         products.clear();
         products.resize(labels * labels, 0.0);
-        let steps = self.sums.inflow.len().saturating_sub(labels);
+        let steps = self.sums.inflow.len() - labels;
         kernels::add_outer_products(
             labels,
             &self.sums.trellis.value[..steps],
