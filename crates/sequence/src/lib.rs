@@ -5,6 +5,7 @@ mod corpus;
 mod decoding;
 pub mod diagram;
 mod error;
+pub mod features;
 pub mod inference;
 mod labels;
 mod model;

@@ -8,6 +8,7 @@ use crate::sentence::{Layout, NO_HEAD, Row, RowId, Sentence, Span, number};
 
 const WIDTH: usize = 10;
 const ID: usize = 0;
+const FORM: usize = 1;
 const HEAD: usize = 6;
 const BOM: &str = "\u{feff}";
 
@@ -126,8 +127,9 @@ impl Parser<'_> {
     /// Checks the fields of a row, and keeps the head of a word.
     fn checked_id(&mut self, fields: &[Span; WIDTH]) -> Option<RowId> {
         let mut valid = true;
-        for (column, field) in fields.iter().enumerate() {
-            let place = field.range();
+        // Treebanks do have rows with an empty lemma; what no reader can do without are these three.
+        for column in [ID, FORM, HEAD] {
+            let place = fields[column].range();
             if place.is_empty() {
                 valid = false;
                 self.faults.report(self.block, place.start, Kind::EmptyField, || {
@@ -138,6 +140,9 @@ impl Parser<'_> {
                     )
                 });
             }
+        }
+        if fields[ID].range().is_empty() {
+            return None;
         }
         let id_place = fields[ID].range();
         let id = self.id(id_place.start, id_place.end)?;
@@ -338,7 +343,8 @@ fn equal_bytes(word: u64, byte: u8) -> u64 {
     !(((difference & LOW) + LOW) | difference | LOW)
 }
 
-const NAMES: [&str; WIDTH] =
+/// What the columns are called.
+pub(crate) const NAMES: [&str; WIDTH] =
     ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"];
 
 impl Sentence {

@@ -225,13 +225,19 @@ fn detect(sentences: &[Sentence]) -> Scheme {
 
 /// Writes a sentence in any format but text.
 fn emit<W: Write>(sentence: &Sentence, conversion: &Conversion, sink: &mut Sink<'_, W>) -> Result<(), Error> {
+    let in_conllu;
+    let sentence =
+        if !sentence.layout().is_conllu() && matches!(conversion.to, Format::Conllu | Format::Jsonl) {
+            in_conllu = to_conllu(sentence).map_err(|error| edit_error(&error, conversion))?;
+            &in_conllu
+        } else {
+            sentence
+        };
     match conversion.to {
-        Format::Conllu if sentence.layout().is_conllu() => sentence.write(sink),
-        Format::Conllu => to_conllu(sentence).write(sink),
+        Format::Conllu => sentence.write(sink),
         Format::Columns if !sentence.layout().is_conllu() => sentence.write(sink),
         Format::Columns => write_columns(sentence, sink),
-        Format::Jsonl if sentence.layout().is_conllu() => write_record(&SentenceRecord::from(sentence), sink),
-        Format::Jsonl => write_record(&SentenceRecord::from(&to_conllu(sentence)), sink),
+        Format::Jsonl => write_record(&SentenceRecord::from(sentence), sink),
         Format::Text => sink.text(&sentence.text(), sentence.starts_paragraph(), true),
     }
     .map_err(output_error)
@@ -280,7 +286,7 @@ fn edit_error(error: &EditError, conversion: &Conversion) -> Error {
 }
 
 /// A columns sentence as CoNLL-U; labels other than `O` go to MISC.
-fn to_conllu(sentence: &Sentence) -> Sentence {
+fn to_conllu(sentence: &Sentence) -> Result<Sentence, EditError> {
     let mut builder = SentenceBuilder::new();
     if sentence.starts_document() {
         builder.comment("newdoc", "");
@@ -294,16 +300,14 @@ fn to_conllu(sentence: &Sentence) -> Sentence {
     let mut converted = builder.finish();
     for word in 0..sentence.len() {
         for layer in [Layer::Lemma, Layer::Upos, Layer::Xpos, Layer::Feats, Layer::Deprel, Layer::Entity] {
-            let value = sentence.get(word, layer).filter(|&value| layer != Layer::Entity || value != "O");
-            if let Some(value) = value.filter(|value| !value.is_empty()) {
-                // MISC separates entries with `|`, which a label then cannot hold.
-                let value = if layer == Layer::Entity { value.replace('|', "/") } else { value.to_owned() };
-                let set = converted.set(word, layer, &value);
-                debug_assert!(set.is_ok(), "fields of columns fit CoNLL-U: {set:?}");
+            match sentence.get(word, layer) {
+                None | Some("O") if layer == Layer::Entity => {}
+                None => {}
+                Some(value) => converted.set(word, layer, value)?,
             }
         }
     }
-    converted
+    Ok(converted)
 }
 
 fn write_columns(sentence: &Sentence, out: &mut impl Write) -> io::Result<()> {

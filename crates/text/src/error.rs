@@ -180,6 +180,14 @@ impl ErrorList {
         }
     }
 
+    /// Counts an error, and puts it together only if there is room for it.
+    pub(crate) fn push_with(&mut self, error: impl FnOnce() -> FormatError) {
+        if self.room() > 0 {
+            self.errors.push(error());
+        }
+        self.total += 1;
+    }
+
     /// How many more errors it keeps; the others are only counted.
     pub fn room(&self) -> usize {
         self.limit - self.errors.len()

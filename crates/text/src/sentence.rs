@@ -216,7 +216,7 @@ impl Sentence {
         self.layer(word, Layer::Misc)
     }
 
-    /// What a layer says of a word; nothing if the layer is missing or left blank (`_`).
+    /// What a layer says of a word; nothing if the layer is missing or left blank (`_`, or empty).
     ///
     /// [`Layer::Entity`] is the label column of a columns file, and the entry `NER=` of MISC in CoNLL-U.
     pub fn get(&self, word: usize, layer: Layer) -> Option<&str> {
@@ -229,7 +229,7 @@ impl Sentence {
             Layer::Form => Some(value),
             // The lemma of an underscore is an underscore.
             Layer::Lemma if self.form(word) == "_" => Some(value),
-            _ => (value != "_").then_some(value),
+            _ => (value != "_" && !value.is_empty()).then_some(value),
         }
     }
 

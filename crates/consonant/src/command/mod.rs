@@ -5,6 +5,7 @@ mod completions;
 mod convert;
 mod evaluate;
 mod man;
+mod solve;
 
 use std::process::ExitCode;
 
@@ -20,6 +21,7 @@ pub enum Command {
     Convert(convert::Convert),
     Check(check::Check),
     Completions(completions::Completions),
+    Solve(solve::Solve),
     Man(man::Man),
 }
 
@@ -31,6 +33,7 @@ impl Command {
             Command::Convert(command) => command.run(context),
             Command::Check(command) => command.run(context),
             Command::Completions(command) => command.run(context),
+            Command::Solve(command) => command.run(context),
             Command::Man(command) => command.run(context),
         }
     }

@@ -36,3 +36,5 @@ pub(crate) use model::{Member, TableView};
 
 #[cfg(test)]
 pub(crate) mod sample;
+#[cfg(test)]
+mod tests;

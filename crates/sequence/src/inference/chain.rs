@@ -69,7 +69,7 @@ impl<'a> Chain<'a> {
     /// Adds edge scores that depend on the position: L·L of them for each step, row-major by previous label, where
     /// step 0 joins positions 0 and 1.
     pub fn with_edges(self, edges: &'a [f32]) -> Result<Self> {
-        if matches!(self.transitions.kind, Kind::Grams(_)) {
+        if self.transitions.has_grams() {
             return Err(InferenceError::EdgesWithGrams);
         }
         check_length(

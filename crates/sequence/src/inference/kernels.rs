@@ -239,17 +239,37 @@ pub(crate) fn exp(x: f64) -> f64 {
     if x > SMALLEST_EXPONENT { p * power } else { 0.0 }
 }
 
+/// Lanes of a reduction over `f64`: minima and sums keep their order of evaluation, so the compiler only vectorizes
+/// them when the lanes are spelled out.
+const LANES: usize = 8;
+
+/// The smallest of some lanes.
+#[inline(always)]
+fn smallest_of(lanes: [f64; LANES]) -> f64 {
+    lanes.iter().fold(f64::INFINITY, |a, &b| if b < a { b } else { a })
+}
+
 /// Exponentials of a row and the smallest of them that is not of minus infinity.
 #[inline(always)]
-fn exp_each(scores: impl Iterator<Item = f64>, base: f64, out: &mut [f64]) -> f64 {
-    let mut smallest = f64::INFINITY;
-    for (out, score) in out.iter_mut().zip(scores) {
-        let value = exp(score - base);
-        *out = value;
-        let counted = if score > f64::NEG_INFINITY { value } else { f64::INFINITY };
-        smallest = if counted < smallest { counted } else { smallest };
+fn exp_each<S: Copy + Into<f64>>(scores: &[S], base: f64, out: &mut [f64]) -> f64 {
+    #[inline(always)]
+    fn one(score: f64, base: f64, out: &mut f64, smallest: &mut f64) {
+        *out = exp(score - base);
+        let counted = if score > f64::NEG_INFINITY { *out } else { f64::INFINITY };
+        *smallest = if counted < *smallest { counted } else { *smallest };
     }
-    smallest
+    let mut smallest = [f64::INFINITY; LANES];
+    let whole = scores.len() / LANES * LANES;
+    let (head, tail) = out.split_at_mut(whole);
+    for (scores, out) in scores[..whole].chunks_exact(LANES).zip(head.chunks_exact_mut(LANES)) {
+        for lane in 0..LANES {
+            one(scores[lane].into(), base, &mut out[lane], &mut smallest[lane]);
+        }
+    }
+    for (&score, out) in scores[whole..].iter().zip(tail) {
+        one(score.into(), base, out, &mut smallest[0]);
+    }
+    smallest_of(smallest)
 }
 
 vectorized! {
@@ -257,27 +277,66 @@ vectorized! {
     ///
     /// A finite score so low that its exponential is 0 makes the smallest result 0: the caller must know.
     fn exp_row(scores: &[f32], base: f64, out: &mut [f64]) -> f64 {
-        exp_each(scores.iter().map(|&score| score as f64), base, out)
+        exp_each(scores, base, out)
     }
 }
 
 vectorized! {
     /// The same as [`exp_row`] for scores in double precision.
     fn exp_row_f64(scores: &[f64], base: f64, out: &mut [f64]) -> f64 {
-        exp_each(scores.iter().copied(), base, out)
+        exp_each(scores, base, out)
     }
 }
 
 vectorized! {
     /// `row *= factor`; returns the smallest positive product (infinity when there is none).
     fn scale_row(factor: f64, row: &mut [f64]) -> f64 {
-        let mut smallest = f64::INFINITY;
-        for value in row {
-            *value *= factor;
-            let counted = if *value > 0.0 { *value } else { f64::INFINITY };
-            smallest = if counted < smallest { counted } else { smallest };
+        let mut smallest = [f64::INFINITY; LANES];
+        let mut rest = row.chunks_exact_mut(LANES);
+        for values in &mut rest {
+            for lane in 0..LANES {
+                values[lane] *= factor;
+                let counted = if values[lane] > 0.0 { values[lane] } else { f64::INFINITY };
+                smallest[lane] = if counted < smallest[lane] { counted } else { smallest[lane] };
+            }
         }
-        smallest
+        for (value, smallest) in rest.into_remainder().iter_mut().zip(&mut smallest) {
+            *value *= factor;
+            *smallest = if *value > 0.0 && *value < *smallest { *value } else { *smallest };
+        }
+        smallest_of(smallest)
+    }
+}
+
+vectorized! {
+    /// The sum of a row, in a fixed order.
+    fn sum(row: &[f64]) -> f64 {
+        let mut sums = [0.0; LANES];
+        let rest = row.chunks_exact(LANES);
+        let tail = rest.remainder().iter().sum::<f64>();
+        for values in rest {
+            for lane in 0..LANES {
+                sums[lane] += values[lane];
+            }
+        }
+        sums.iter().sum::<f64>() + tail
+    }
+}
+
+vectorized! {
+    /// The largest of `values + least`.
+    fn max_sum(values: &[f32], least: &[f32]) -> f32 {
+        let mut best = [f32::NEG_INFINITY; 16];
+        let whole = values.len() / 16 * 16;
+        for (values, least) in values[..whole].chunks_exact(16).zip(least[..whole].chunks_exact(16)) {
+            for lane in 0..16 {
+                best[lane] = larger(values[lane] + least[lane], best[lane]);
+            }
+        }
+        for (&value, &least) in values[whole..].iter().zip(&least[whole..]) {
+            best[0] = larger(value + least, best[0]);
+        }
+        best.iter().fold(f32::NEG_INFINITY, |a, &b| larger(a, b))
     }
 }
 

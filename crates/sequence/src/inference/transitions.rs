@@ -208,6 +208,10 @@ impl Transitions {
         }
     }
 
+    pub(crate) fn has_grams(&self) -> bool {
+        matches!(self.kind, Kind::Grams(_))
+    }
+
     pub(crate) fn allows_start(&self, label: u32) -> bool {
         self.mask.as_ref().is_none_or(|mask| mask.allows_start(label))
     }

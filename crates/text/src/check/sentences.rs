@@ -4,6 +4,7 @@ use std::sync::Arc;
 use super::labels::Labels;
 use super::report::{Against, EntityReport, FileReport, TreeReport};
 use super::{Check, Memory};
+use crate::conllu::NAMES;
 use crate::entity::{Scheme, SchemeEvidence, decode_any};
 use crate::error::{Error, ErrorList, FormatError, Kind, excerpt};
 use crate::reader::SentenceReader;
@@ -82,13 +83,15 @@ impl Look {
         if let Some(text) = text
             && sentence.aligned_text().0 != text
         {
-            file.warnings.push(self.fault(
-                sentence.line(),
-                Kind::Text,
-                "a comment `# text` that spells the tokens",
-                excerpt(text),
-                "correct the comment, the forms or SpaceAfter=No",
-            ));
+            file.warnings.push_with(|| {
+                self.fault(
+                    sentence.line(),
+                    Kind::Text,
+                    "a comment `# text` that spells the tokens",
+                    excerpt(text),
+                    "correct the comment, the forms or SpaceAfter=No",
+                )
+            });
         }
     }
 
@@ -131,38 +134,53 @@ impl Look {
             return;
         }
         let words = sentence.len() as u32;
+        // In the order of the file, which is theirs.
+        let empty: Vec<RowId> =
+            sentence.rows().map(|row| row.id()).filter(|id| matches!(id, RowId::Empty(..))).collect();
         for row in sentence.rows() {
+            for (column, name) in NAMES.iter().enumerate().filter(|&(column, _)| row.field(column).is_empty())
+            {
+                let expected = format!("a value in column {} ({name})", column + 1);
+                let hint = "write `_` for a value that is missing";
+                file.errors.push_with(|| {
+                    self.fault(row.line(), Kind::EmptyField, &expected, "nothing".into(), hint)
+                });
+            }
             let feats = row.layer(Layer::Feats);
             let pair =
                 |feature: &str| feature.split_once('=').is_some_and(|(k, v)| !k.is_empty() && !v.is_empty());
-            if feats != "_" && !feats.split('|').all(pair) {
-                file.errors.push(self.fault(
-                    row.line(),
-                    Kind::Attribute,
-                    "features as `Name=Value|Name=Value`",
-                    excerpt(feats),
-                    "write `_` for no features",
-                ));
+            if !matches!(feats, "_" | "") && !feats.split('|').all(pair) {
+                file.errors.push_with(|| {
+                    self.fault(
+                        row.line(),
+                        Kind::Attribute,
+                        "features as `Name=Value|Name=Value`",
+                        excerpt(feats),
+                        "write `_` for no features",
+                    )
+                });
             }
             let deps = row.layer(Layer::Deps);
-            if deps == "_" {
+            if matches!(deps, "_" | "") {
                 continue;
             }
             let valid = parse_enhanced(deps).is_some_and(|arcs| {
                 arcs.iter().all(|&(head, _)| match head {
                     RowId::Word(word) => word <= words,
-                    RowId::Empty(..) => sentence.rows().any(|row| row.id() == head),
+                    RowId::Empty(..) => empty.binary_search(&head).is_ok(),
                     RowId::Multiword(..) => false,
                 })
             });
             if !valid {
-                file.errors.push(self.fault(
-                    row.line(),
-                    Kind::EnhancedDependency,
-                    "enhanced dependencies as `head:relation|head:relation`",
-                    excerpt(deps),
-                    "heads are words or empty nodes of the sentence",
-                ));
+                file.errors.push_with(|| {
+                    self.fault(
+                        row.line(),
+                        Kind::EnhancedDependency,
+                        "enhanced dependencies as `head:relation|head:relation`",
+                        excerpt(deps),
+                        "heads are words or empty nodes of the sentence",
+                    )
+                });
             }
         }
     }
@@ -178,26 +196,30 @@ impl Look {
             self.trees.cyclic += 1;
             let line = sentence.line_of_word(cycle[0] as usize - 1);
             let shown: Vec<String> = cycle.iter().take(8).map(u32::to_string).collect();
-            file.errors.push(self.fault(
-                line,
-                Kind::Tree,
-                "a tree",
-                format!("a cycle through the words {}", shown.join(", ")),
-                "every word must lead to the root",
-            ));
+            file.errors.push_with(|| {
+                self.fault(
+                    line,
+                    Kind::Tree,
+                    "a tree",
+                    format!("a cycle through the words {}", shown.join(", ")),
+                    "every word must lead to the root",
+                )
+            });
         } else if !tree.is_projective() {
             self.trees.nonprojective += 1;
         }
         if roots > 1 {
             self.trees.several_roots += 1;
             let second = tree.roots().nth(1).unwrap_or(1);
-            file.warnings.push(self.fault(
-                sentence.line_of_word(second as usize - 1),
-                Kind::Tree,
-                "one root",
-                roots.to_string(),
-                "Universal Dependencies allow one word with head 0",
-            ));
+            file.warnings.push_with(|| {
+                self.fault(
+                    sentence.line_of_word(second as usize - 1),
+                    Kind::Tree,
+                    "one root",
+                    roots.to_string(),
+                    "Universal Dependencies allow one word with head 0",
+                )
+            });
         }
     }
 

@@ -1,175 +1,52 @@
 //! Branch and bound: best-first between dives, with every reduction and bound at every node.
 
+use super::components::{Part, components};
+use super::cycles::{Budget, tighten};
 use super::elimination::{Eliminated, eliminate};
 use super::lift::{Lift, Step};
 use super::limits::Limits;
-use super::local_search::{Dice, LocalSearch};
+use super::local_search::Dice;
 use super::messages::{Schedule, decode};
-use super::network::{Network, Table};
+use super::network::Network;
 use super::ordering::best_order;
 use super::presolve::{Reductions, reduce};
+use super::primal::losses;
+use super::{Options, Progress};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
-use std::time::Duration;
 
-/// Limits and stages of [`solve`].
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Wall-clock limit; the answer then is the incumbent with a valid bound.
-    pub time_limit: Option<Duration>,
-    /// Limit on search nodes.
-    pub node_limit: Option<u64>,
-    /// Largest number of table entries that full elimination may visit.
-    pub elimination_work: f64,
-    /// Remove dominated states.
-    pub dominance: bool,
-    /// Tighten the relaxation with violated cycles.
-    pub cycles: bool,
-    /// Before bounding, variables go whose elimination leaves a table of at most this many entries.
-    pub small_table: usize,
-}
+/// Table entries that open nodes may hold together before the search goes depth-first.
+const OPEN_ENTRIES: usize = 1 << 26;
 
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            time_limit: None,
-            node_limit: None,
-            elimination_work: f64::from(1 << 30),
-            dominance: true,
-            cycles: true,
-            small_table: 64,
-        }
-    }
-}
-
-/// What was proved.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Certificate {
-    /// The assignment is optimal within the tolerance of 1e-6 relative.
-    Optimal,
-    /// An assignment and a bound, with a gap between them.
-    Feasible,
-    /// No assignment is allowed.
-    Infeasible,
-    /// A limit was reached before any allowed assignment was found.
-    Stopped,
-}
-
-/// Result of [`solve`].
-#[derive(Clone, Debug)]
-pub struct Answer {
-    /// State of every variable.
-    pub assignment: Option<Vec<usize>>,
-    /// Score of the assignment, recomputed from the tables as given.
-    pub value: Option<f64>,
-    /// Upper bound on every assignment; `-inf` when infeasible.
-    pub bound: f64,
-    /// What was proved.
-    pub certificate: Certificate,
-    /// Search nodes visited.
-    pub nodes: u64,
-}
-
-/// State of the search at one moment, for traces.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// Seconds since the start.
-    pub seconds: f64,
-    /// Upper bound.
-    pub bound: f64,
-    /// Value of the incumbent, if one is known for the whole network.
-    pub value: Option<f64>,
-}
-
-/// Maximizes a network.
-pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progress)) -> Answer {
-    let limits = Limits::new(options.time_limit, options.node_limit);
-    let mut context = Context {
-        options,
-        limits,
-        nodes: 0,
-        unit: network.score_unit(),
-        observe,
-        base_bound: 0.0,
-        base_value: None,
-    };
-    let infeasible = |nodes| Answer {
-        assignment: None,
-        value: None,
-        bound: f64::NEG_INFINITY,
-        certificate: Certificate::Infeasible,
-        nodes,
-    };
-    let reductions = context.reductions(true);
-    let Ok((reduced, lift)) = reduce(network.clone(), None, f64::NEG_INFINITY, reductions, &context.limits)
-    else {
-        return infeasible(0);
-    };
-    let mut parts = components(&reduced);
-    parts.sort_by_key(|part| part.network.entries());
-    let mut bound = reduced.constant;
-    let mut states = vec![0; reduced.sizes.len()];
-    let mut complete = true;
-    let mut proven = true;
-    let mut known = Some(reduced.constant);
-    let last = parts.len().saturating_sub(1);
-    for (index, part) in parts.iter().enumerate() {
-        context.base_bound = bound;
-        context.base_value = known.filter(|_| index == last);
-        let found = search(&part.network, None, f64::NEG_INFINITY, &mut context, true);
-        bound += found.bound;
-        proven &= found.exact;
-        match found.best {
-            Some((value, assignment)) => {
-                known = known.map(|known| known + value);
-                for (&v, state) in part.variables.iter().zip(assignment) {
-                    states[v as usize] = state;
-                }
-            }
-            None if found.exact => return infeasible(context.nodes),
-            None => {
-                complete = false;
-                known = None;
-            }
-        }
-    }
-    let nodes = context.nodes;
-    // Reductions move scores around; a little is added so that rounding never makes the bound lie.
-    let bound = bound + 1e-10 * bound.abs().max(1.0);
-    if !complete {
-        return Answer { assignment: None, value: None, bound, certificate: Certificate::Stopped, nodes };
-    }
-    let assignment = lift.apply(&states);
-    let value = network.value(&assignment);
-    let bound = bound.max(value);
-    let close = bound - value <= 1e-6 * value.abs().max(1.0);
-    Answer {
-        assignment: Some(assignment),
-        value: Some(value),
-        bound,
-        certificate: if close || (proven && bound - value <= 1e-5 * value.abs().max(1.0)) {
-            Certificate::Optimal
-        } else {
-            Certificate::Feasible
-        },
-        nodes,
-    }
-}
-
-struct Context<'a> {
-    options: &'a Options,
-    limits: Limits,
-    nodes: u64,
+/// What all searches of one solve share.
+pub(super) struct Context<'a> {
+    pub(super) options: &'a Options,
+    pub(super) limits: Limits,
+    pub(super) nodes: u64,
     /// Unit of integer scores, or zero.
     unit: f64,
     observe: &'a mut dyn FnMut(Progress),
     /// Bound and value of the components that are not being searched.
-    base_bound: f64,
-    base_value: Option<f64>,
+    pub(super) base_bound: f64,
+    pub(super) base_value: Option<f64>,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(network: &Network, options: &'a Options, observe: &'a mut dyn FnMut(Progress)) -> Self {
+        Self {
+            limits: Limits::new(options.time_limit, options.node_limit),
+            options,
+            nodes: 0,
+            unit: network.score_unit(),
+            observe,
+            base_bound: 0.0,
+            base_value: None,
+        }
+    }
 }
 
 impl Context<'_> {
-    fn reductions(&self, thorough: bool) -> Reductions {
+    pub(super) fn reductions(&self, thorough: bool) -> Reductions {
         Reductions {
             dominance: match (self.options.dominance, thorough) {
                 (false, _) => 0,
@@ -194,67 +71,13 @@ fn tolerance(value: f64) -> f64 {
     2e-7 * value.abs().max(1.0)
 }
 
-struct Part {
-    network: Network,
-    variables: Vec<u32>,
-}
-
-/// Connected components, each with constant zero.
-fn components(network: &Network) -> Vec<Part> {
-    let around = network.incidence();
-    let count = network.sizes.len();
-    let mut part_of = vec![u32::MAX; count];
-    let mut local = vec![0u32; count];
-    let mut parts: Vec<Part> = Vec::new();
-    for first in 0..count {
-        if part_of[first] != u32::MAX {
-            continue;
-        }
-        let label = parts.len() as u32;
-        let mut variables = vec![first as u32];
-        part_of[first] = label;
-        let mut next = 0;
-        while next < variables.len() {
-            for &index in &around[variables[next] as usize] {
-                for &u in &network.tables[index as usize].scope {
-                    if part_of[u as usize] == u32::MAX {
-                        part_of[u as usize] = label;
-                        variables.push(u);
-                    }
-                }
-            }
-            next += 1;
-        }
-        variables.sort_unstable();
-        for (index, &v) in variables.iter().enumerate() {
-            local[v as usize] = index as u32;
-        }
-        parts.push(Part {
-            network: Network {
-                sizes: variables.iter().map(|&v| network.sizes[v as usize]).collect(),
-                constant: 0.0,
-                unary: variables.iter().map(|&v| network.unary[v as usize].clone()).collect(),
-                tables: Vec::new(),
-            },
-            variables,
-        });
-    }
-    for table in &network.tables {
-        let part = &mut parts[part_of[table.scope[0] as usize] as usize];
-        part.network.tables.push(Table {
-            scope: table.scope.iter().map(|&v| local[v as usize]).collect(),
-            scores: table.scores.clone(),
-        });
-    }
-    parts
-}
-
-struct Found {
-    best: Option<(f64, Vec<usize>)>,
+/// Result of one search.
+pub(super) struct Found {
+    pub(super) best: Option<(f64, Vec<usize>)>,
     /// Upper bound on everything, the best included.
-    bound: f64,
+    pub(super) bound: f64,
     /// Whether nothing above the threshold was left unexplored.
-    exact: bool,
+    pub(super) exact: bool,
 }
 
 struct Node {
@@ -262,6 +85,8 @@ struct Node {
     lift: Option<Arc<Lift>>,
     bound: f64,
     depth: u32,
+    /// Zero while memory is plenty, else the depth: deeper nodes then go first.
+    urgency: u32,
     serial: u64,
 }
 
@@ -278,68 +103,66 @@ impl PartialOrd for Node {
 }
 impl Ord for Node {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.bound.total_cmp(&other.bound)).then(self.serial.cmp(&other.serial))
+        (self.urgency.cmp(&other.urgency))
+            .then(self.bound.total_cmp(&other.bound))
+            .then(self.serial.cmp(&other.serial))
     }
 }
 
 /// Searches one connected network for its best assignment above `threshold`.
-fn search(
-    network: &Network,
-    start: Option<Vec<usize>>,
-    threshold: f64,
-    context: &mut Context,
-    outermost: bool,
-) -> Found {
+pub(super) fn search(network: &Network, threshold: f64, context: &mut Context, outermost: bool) -> Found {
     let mut tree = Tree {
         root: network,
         best: None,
         cut: threshold,
         threshold,
         open: BinaryHeap::new(),
+        open_entries: 0,
         serial: 0,
         outermost,
         dice: Dice::new(1),
     };
-    if let Some(assignment) = start {
-        tree.submit(network.value(&assignment), assignment, context);
-    }
-    let mut current =
-        Some(Node { network: network.clone(), lift: None, bound: f64::INFINITY, depth: 0, serial: 0 });
-    let mut interrupted = Vec::new();
-    while let Some(node) = current.take().or_else(|| tree.open.pop()) {
+    let mut current = Some(Node {
+        network: network.clone(),
+        lift: None,
+        bound: f64::INFINITY,
+        depth: 0,
+        urgency: 0,
+        serial: 0,
+    });
+    // Bounds of nodes that a limit left unexplored.
+    let mut unexplored = f64::NEG_INFINITY;
+    while let Some(node) = current.take().or_else(|| tree.pop()) {
         if node.bound <= tree.cut {
             continue;
         }
         if context.stopped() && node.depth > 0 {
-            interrupted.push(node.bound);
+            unexplored = unexplored.max(node.bound);
             break;
         }
         context.nodes += 1;
         match tree.expand(node, context) {
             Expansion::Closed => {}
-            Expansion::Interrupted(bound) => interrupted.push(bound),
+            Expansion::Interrupted(bound) => unexplored = unexplored.max(bound),
             Expansion::Split(dive, rest) => {
-                tree.open.push(rest);
+                tree.push(rest);
                 current = Some(dive);
             }
         }
         if outermost {
-            let pending = current.iter().map(|node| node.bound).fold(f64::NEG_INFINITY, f64::max);
-            tree.report(pending.max(tree.open.peek().map_or(f64::NEG_INFINITY, |node| node.bound)), context);
+            let diving = current.as_ref().map_or(f64::NEG_INFINITY, |node| node.bound);
+            let bound = tree.open_bound().max(diving).max(unexplored);
+            tree.report(bound, context);
         }
     }
-    let open = interrupted
-        .into_iter()
-        .chain(tree.open.iter().map(|node| node.bound))
-        .filter(|&bound| bound > tree.cut)
-        .fold(f64::NEG_INFINITY, f64::max);
-    let exact = open == f64::NEG_INFINITY;
+    let open = tree.open_bound().max(unexplored);
+    let exact = open <= tree.cut;
     let closed = match &tree.best {
         Some((value, _)) if context.unit > 0.0 => *value,
         Some((value, _)) => value + tolerance(*value),
         None => threshold,
     };
-    Found { bound: open.max(closed), exact, best: tree.best }
+    Found { bound: if exact { closed } else { open.max(closed) }, exact, best: tree.best }
 }
 
 enum Expansion {
@@ -351,19 +174,69 @@ enum Expansion {
     Split(Node, Node),
 }
 
-struct Tree<'a> {
-    root: &'a Network,
-    best: Option<(f64, Vec<usize>)>,
+/// Rounds of tightening at one node.
+struct Tightening {
+    /// Bound before the last round.
+    bound: f64,
+    /// Tables before the first round.
+    tables: usize,
+}
+
+impl Tightening {
+    /// Adds tables if the last round paid; whether any were added.
+    fn add(&mut self, network: &mut Network, bound: f64, cut: f64, limits: &Limits) -> bool {
+        if self.bound - bound <= 0.01 * (bound - cut) {
+            return false;
+        }
+        self.bound = bound;
+        if self.tables == 0 {
+            self.tables = network.tables.len();
+        }
+        let budget = Budget { table: 5000, tables: 4 * self.tables.max(100), total: 1_000_000, cycles: 2000 };
+        tighten(network, budget, limits) > 0
+    }
+}
+
+/// The state of one search.
+pub(super) struct Tree<'a> {
+    /// The network as given to this search.
+    pub(super) root: &'a Network,
+    pub(super) best: Option<(f64, Vec<usize>)>,
     threshold: f64,
-    cut: f64,
+    /// Nothing at or below this is of interest.
+    pub(super) cut: f64,
     open: BinaryHeap<Node>,
+    open_entries: usize,
     serial: u64,
     outermost: bool,
-    dice: Dice,
+    pub(super) dice: Dice,
 }
 
 impl Tree<'_> {
-    fn submit(&mut self, value: f64, assignment: Vec<usize>, context: &Context) {
+    fn push(&mut self, mut node: Node) {
+        if self.open_entries > OPEN_ENTRIES {
+            node.urgency = node.depth;
+        }
+        self.open_entries += node.network.entries();
+        self.open.push(node);
+    }
+
+    fn pop(&mut self) -> Option<Node> {
+        let node = self.open.pop()?;
+        self.open_entries -= node.network.entries();
+        Some(node)
+    }
+
+    /// Largest bound of an open node.
+    fn open_bound(&self) -> f64 {
+        match self.open.peek() {
+            None => f64::NEG_INFINITY,
+            Some(top) if top.urgency == 0 => top.bound,
+            Some(_) => self.open.iter().map(|node| node.bound).fold(f64::NEG_INFINITY, f64::max),
+        }
+    }
+
+    pub(super) fn submit(&mut self, value: f64, assignment: Vec<usize>, context: &Context) {
         if value > self.threshold && self.best.as_ref().is_none_or(|(best, _)| value > *best) {
             self.cut = self.cut.max(context.cut(value));
             self.best = Some((value, assignment));
@@ -386,21 +259,19 @@ impl Tree<'_> {
         });
     }
 
+    /// Reduces and bounds a node, and solves it or splits it.
     fn expand(&mut self, node: Node, context: &mut Context) -> Expansion {
-        let depth = node.depth;
+        let Node { mut network, mut lift, mut bound, depth, .. } = node;
         let at_root = depth == 0;
-        let mut bound = node.bound;
-        let (mut network, mut lift) = (node.network, node.lift);
-        let mut round = 0;
+        let mut rounds = 0;
+        let mut tightening = Tightening { bound: f64::INFINITY, tables: 0 };
         loop {
             let reductions = context.reductions(at_root);
-            let Ok((reduced, reduced_lift)) =
-                reduce(network, lift.take(), self.cut, reductions, &context.limits)
+            let Ok((reduced, here)) = reduce(network, lift.take(), self.cut, reductions, &context.limits)
             else {
                 return Expansion::Closed;
             };
             network = reduced;
-            let here = reduced_lift;
             bound = bound.min(network.constant);
             if network.sizes.is_empty() {
                 self.submit_reduced(&here, &[], context);
@@ -413,36 +284,47 @@ impl Tree<'_> {
             let parts = components(&network);
             if parts.len() > 1 {
                 match self.solve_smaller_parts(network, &here, parts, context) {
-                    Ok((rest, rest_lift)) => {
-                        network = rest;
-                        lift = Some(rest_lift);
-                        continue;
-                    }
+                    Ok((rest, rest_lift)) => (network, lift) = (rest, Some(rest_lift)),
                     Err(expansion) => return expansion,
                 }
+                continue;
             }
             let before: usize = network.sizes.iter().sum();
             if !self.pass_messages(&mut network, &here, at_root, context) {
                 return Expansion::Closed;
             }
             bound = bound.min(network.constant);
-            if self.outermost && at_root {
+            if at_root && self.outermost {
                 self.report(bound, context);
             }
             if context.stopped() && at_root {
                 return Expansion::Interrupted(bound);
             }
-            let after: usize = network.unary.iter().flatten().filter(|s| s.is_finite()).count();
-            round += 1;
-            if after < before && (after * 10 < before * 9 || round < 3) {
+            // Fewer states may change everything that was too expensive before.
+            let after = network.unary.iter().flatten().filter(|score| score.is_finite()).count();
+            rounds += 1;
+            if after < before && (after * 10 < before * 9 || rounds < 3) {
                 lift = Some(here);
                 continue;
             }
-            if at_root
-                && let Some(closed) =
-                    self.try_elimination(&network, &here, context.options.elimination_work, true, context)
-            {
-                return closed;
+            if at_root {
+                let first = tightening.tables == 0;
+                let affordable = if first { 3e8 } else { f64::INFINITY };
+                if let Some(closed) = self.try_elimination(&network, &here, affordable, true, context) {
+                    return closed;
+                }
+                if !first {
+                    self.dive(&network, &here, context);
+                }
+                if context.options.cycles && tightening.add(&mut network, bound, self.cut, &context.limits) {
+                    lift = Some(here);
+                    continue;
+                }
+                if first
+                    && let Some(closed) = self.try_elimination(&network, &here, f64::INFINITY, true, context)
+                {
+                    return closed;
+                }
             }
             return self.split(network, here, bound, depth, context);
         }
@@ -483,7 +365,7 @@ impl Tree<'_> {
         let mut steps = Vec::new();
         for part in parts {
             // In normal form every component is worth at most zero.
-            let found = search(&part.network, None, self.cut - constant, context, false);
+            let found = search(&part.network, self.cut - constant, context, false);
             let Some((value, states)) = found.best.filter(|_| found.exact) else {
                 return Err(if found.exact {
                     Expansion::Closed
@@ -518,7 +400,6 @@ impl Tree<'_> {
         let around = network.incidence();
         let most = if at_root { 300 } else { 12 };
         let least_progress = if at_root { 1e-4 } else { 0.02 };
-        let original = if at_root { Some(network.clone()) } else { None };
         for sweep in 0..most {
             let before = network.constant;
             if !schedule.sweep(network, self.cut, &context.limits) {
@@ -527,16 +408,8 @@ impl Tree<'_> {
             if network.constant <= self.cut {
                 return false;
             }
-            if at_root && (sweep == 9 || sweep % 50 == 49) || sweep == 0 {
-                let states = decode(network, &around);
-                let base = original.as_ref().unwrap_or(network);
-                let mut local = LocalSearch::new(base, states);
-                local.tabu(if at_root { 500 } else { 20 }, &mut self.dice, &context.limits);
-                if at_root {
-                    self.improve_blocks(&mut local, context);
-                }
-                let states = local.assignment;
-                self.submit_reduced(lift, &states, context);
+            if sweep == 0 || (at_root && (sweep == 9 || sweep % 100 == 99)) {
+                self.find_assignment(network, &decode(network, &around).0, lift, at_root, context);
                 if network.constant <= self.cut {
                     return false;
                 }
@@ -551,24 +424,6 @@ impl Tree<'_> {
         true
     }
 
-    /// Exact moves of neighbourhoods until they stop paying.
-    fn improve_blocks(&mut self, local: &mut LocalSearch, context: &Context) {
-        let count = local.assignment.len();
-        let mut size = count.min(100);
-        let mut failures = 0;
-        let limits = context.limits.within(Duration::from_millis(200));
-        while failures < 8 + count / 10 && !limits.expired() {
-            if local.improve_neighbourhood(size, 2e5, &mut self.dice, &limits) {
-                failures = 0;
-            } else {
-                failures += 1;
-                if failures % 8 == 7 {
-                    size = (size * 3 / 4).max(4);
-                }
-            }
-        }
-    }
-
     /// Branches on the variable around which the tables disagree most.
     fn split(
         &mut self,
@@ -579,19 +434,10 @@ impl Tree<'_> {
         context: &Context,
     ) -> Expansion {
         let around = network.incidence();
-        let states = decode(&network, &around);
+        let (states, _) = decode(&network, &around);
         self.submit_reduced(&lift, &states, context);
         let gap = bound - self.cut;
-        let mut blame = vec![0.0; network.sizes.len()];
-        for table in &network.tables {
-            let loss = (-table.scores[network.entry(table, &states)]).min(gap.max(1e-9));
-            for &v in &table.scope {
-                blame[v as usize] += loss;
-            }
-        }
-        for (v, blame) in blame.iter_mut().enumerate() {
-            *blame -= network.unary[v][states[v]].max(-gap);
-        }
+        let blame = losses(&network, &states, gap.max(1e-9));
         let mut chosen = 0;
         for v in 1..blame.len() {
             if blame[v] > blame[chosen] {
@@ -612,6 +458,7 @@ impl Tree<'_> {
             lift: Some(Arc::clone(&lift)),
             bound,
             depth: depth + 1,
+            urgency: 0,
             serial,
         };
         let serial = self.serial;

@@ -71,7 +71,15 @@ pub(super) fn eliminate(network: &Network, order: &[u32], limits: &Limits) -> El
             return Eliminated::Stopped;
         };
         if let Some(&first) = scope.first() {
-            buckets[first as usize].push(Bucketed { scope: scope.clone(), scores });
+            // Tables over the same variables are summed at once: dense networks would otherwise keep many large ones.
+            let bucket = &mut buckets[first as usize];
+            if let Some(same) = bucket.iter_mut().find(|table| table.scope == scope) {
+                for (own, score) in same.scores.iter_mut().zip(scores) {
+                    *own += score;
+                }
+            } else {
+                bucket.push(Bucketed { scope: scope.clone(), scores });
+            }
         } else {
             total += scores[0];
             if total == f64::NEG_INFINITY {

@@ -53,4 +53,36 @@ impl Lift {
         }
         current
     }
+
+    /// The part of a root assignment that the reduced network still decides; states that were dropped become the first.
+    pub(super) fn project(self: &Arc<Self>, assignment: &[usize]) -> Vec<usize> {
+        let mut chain = vec![self];
+        while let Some(parent) = &chain[chain.len() - 1].parent {
+            chain.push(parent);
+        }
+        let mut current = assignment.to_vec();
+        for lift in chain.into_iter().rev() {
+            for step in &lift.steps {
+                if let Step::Restrict { variable, kept } = step {
+                    let state = &mut current[*variable as usize];
+                    *state = kept.iter().position(|&old| usize::from(old) == *state).unwrap_or(0);
+                }
+            }
+            current = lift.variables.iter().map(|&v| current[v as usize]).collect();
+        }
+        current
+    }
+
+    /// Variable of the root for every variable of the reduced network.
+    pub(super) fn origins(self: &Arc<Self>) -> Vec<u32> {
+        let mut origins = self.variables.clone();
+        let mut link = self.parent.as_ref();
+        while let Some(lift) = link {
+            for v in &mut origins {
+                *v = lift.variables[*v as usize];
+            }
+            link = lift.parent.as_ref();
+        }
+        origins
+    }
 }

@@ -3,7 +3,7 @@
 use super::elimination::{Eliminated, eliminate};
 use super::limits::Limits;
 use super::network::{Network, Table, steps_within, strides};
-use super::ordering::best_order;
+use super::ordering::{best_order, bounded_order};
 
 /// A small generator (xorshift64*), so that results repeat.
 pub(super) struct Dice(u64);
@@ -162,48 +162,96 @@ impl<'a> LocalSearch<'a> {
         self.rescore();
     }
 
-    /// Re-optimizes exactly the variables around a random one, as many as elimination can take
-    /// within `work` table entries. Returns whether the value rose.
-    pub(super) fn improve_neighbourhood(
-        &mut self,
-        size: usize,
-        work: f64,
-        dice: &mut Dice,
-        limits: &Limits,
-    ) -> bool {
-        let count = self.network.sizes.len();
-        if count == 0 {
-            return false;
+    /// Takes over from `other` every connected group of differing variables that raises the value.
+    pub(super) fn fuse(&mut self, other: &[usize]) {
+        let mut seen: Vec<bool> = self.assignment.iter().zip(other).map(|(a, b)| a == b).collect();
+        for first in 0..seen.len() {
+            if seen[first] {
+                continue;
+            }
+            seen[first] = true;
+            let mut group = vec![first as u32];
+            let mut next = 0;
+            while next < group.len() {
+                for &index in &self.around[group[next] as usize] {
+                    for &u in &self.network.tables[index as usize].scope {
+                        if !std::mem::replace(&mut seen[u as usize], true) {
+                            group.push(u);
+                        }
+                    }
+                }
+                next += 1;
+            }
+            let own: Vec<usize> = group.iter().map(|&v| self.assignment[v as usize]).collect();
+            let mut gain = 0.0;
+            for &v in &group {
+                let v = v as usize;
+                let offset = self.offsets[v];
+                gain += self.scores[offset + other[v]] - self.scores[offset + self.assignment[v]];
+                self.change(v, other[v]);
+            }
+            if gain <= 0.0 {
+                for (&v, state) in group.iter().zip(own) {
+                    self.change(v as usize, state);
+                }
+            }
         }
-        let mut inside = vec![u32::MAX; count];
-        let mut chosen = vec![dice.below(count) as u32];
-        inside[chosen[0] as usize] = 0;
+    }
+
+    /// Re-optimizes exactly most of the variables at once, given scattered others: as many as elimination can take with
+    /// buckets of at most `bucket` entries. Returns whether the value rose.
+    pub(super) fn improve_jointly(&mut self, bucket: f64, dice: &mut Dice, limits: &Limits) -> bool {
+        let order = bounded_order(self.network, bucket, dice);
+        let mut chosen = order.clone();
+        chosen.sort_unstable();
+        let inside = self.positions(&chosen);
+        let part = self.conditioned(&chosen, &inside);
+        let order: Vec<u32> = order.iter().map(|&v| inside[v as usize]).collect();
+        self.optimize(&chosen, &part, &order, limits)
+    }
+
+    /// Re-optimizes exactly `size` variables around `center`, given the others, if elimination takes at most
+    /// `work` entries. Unlike scattered moves it can turn over a whole region. Returns whether the value rose.
+    pub(super) fn improve_region(&mut self, center: u32, size: usize, work: f64, limits: &Limits) -> bool {
+        let mut seen = vec![false; self.network.sizes.len()];
+        let mut chosen = vec![center];
+        seen[chosen[0] as usize] = true;
         let mut next = 0;
         while next < chosen.len() && chosen.len() < size {
-            let v = chosen[next] as usize;
-            next += 1;
-            for &index in &self.around[v] {
+            for &index in &self.around[chosen[next] as usize] {
                 for &u in &self.network.tables[index as usize].scope {
-                    if inside[u as usize] == u32::MAX && chosen.len() < size {
-                        inside[u as usize] = chosen.len() as u32;
+                    if chosen.len() < size && !std::mem::replace(&mut seen[u as usize], true) {
                         chosen.push(u);
                     }
                 }
             }
+            next += 1;
         }
         chosen.sort_unstable();
+        let part = self.conditioned(&chosen, &self.positions(&chosen));
+        match best_order(&part, work, false) {
+            Some(order) => self.optimize(&chosen, &part, &order.variables, limits),
+            None => false,
+        }
+    }
+
+    /// Position of every variable in `chosen`, or the largest number.
+    fn positions(&self, chosen: &[u32]) -> Vec<u32> {
+        let mut inside = vec![u32::MAX; self.network.sizes.len()];
         for (index, &v) in chosen.iter().enumerate() {
             inside[v as usize] = index as u32;
         }
-        let part = self.conditioned(&chosen, &inside);
-        let Some(order) = best_order(&part, work, false) else {
-            return false;
-        };
-        let Eliminated::Optimum(_, states) = eliminate(&part, &order.variables, limits) else {
+        inside
+    }
+
+    /// Solves the conditioned network and moves there if it is better.
+    fn optimize(&mut self, chosen: &[u32], part: &Network, order: &[u32], limits: &Limits) -> bool {
+        let Eliminated::Optimum(_, states) = eliminate(part, order, limits) else {
             return false;
         };
         let before: Vec<usize> = chosen.iter().map(|&v| self.assignment[v as usize]).collect();
-        if part.value(&states) <= part.value(&before) + 1e-9 * self.penalty.min(1.0) {
+        let old = part.value(&before);
+        if part.value(&states) <= old + 1e-9 * old.abs().max(1.0) {
             return false;
         }
         for (&v, state) in chosen.iter().zip(states) {

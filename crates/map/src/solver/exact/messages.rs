@@ -41,19 +41,19 @@ impl Schedule {
     pub(super) fn new(network: &Network) -> Self {
         let around = network.incidence();
         let mut children: Vec<Vec<u32>> = vec![Vec::new(); network.tables.len()];
-        for (index, table) in network.tables.iter().enumerate() {
-            for parent in supersets(network, &around, index) {
+        for index in 0..network.tables.len() {
+            let mut wider: Vec<u32> = supersets(network, &around, index).collect();
+            wider.sort_by_key(|&other| network.tables[other as usize].scope.len());
+            for &parent in &wider {
                 let scope = &network.tables[parent as usize].scope;
                 // Only maximal children: a table between the two would carry the message.
-                let between = supersets(network, &around, index).any(|other| {
-                    let middle = &network.tables[other as usize].scope;
-                    other != parent && middle.len() < scope.len() && is_subset(middle, scope)
-                });
+                let between = (wider.iter().map(|&other| &network.tables[other as usize].scope))
+                    .take_while(|middle| middle.len() < scope.len())
+                    .any(|middle| is_subset(middle, scope));
                 if !between {
                     children[parent as usize].push(index as u32);
                 }
             }
-            debug_assert!(table.scope.len() >= 2);
         }
         // Key of a turn: last variable of the child, tables before the variable itself.
         let mut turns: Vec<(u32, bool, Child)> =
@@ -135,6 +135,26 @@ impl Schedule {
             }
         }
         true
+    }
+
+    /// Moves what larger tables hold into the tables within them, and nothing further: the pair tables then
+    /// show what their surroundings prefer.
+    pub(super) fn gather(&mut self, network: &mut Network) {
+        for (child, links) in &self.turns {
+            let Child::Table(own) = *child else { continue };
+            for link in links {
+                let marginals = &mut self.collected[0];
+                let size = network.tables[own as usize].scores.len();
+                let parent = &mut network.tables[link.parent as usize].scores;
+                max_marginals(parent, &link.projection, size, marginals);
+                for (marginal, own) in marginals.iter_mut().zip(&mut network.tables[own as usize].scores) {
+                    *own += *marginal;
+                    *marginal = if *marginal > f64::NEG_INFINITY { -*marginal } else { 0.0 };
+                }
+                let parent = &mut network.tables[link.parent as usize].scores;
+                add_projected(parent, &link.projection, marginals);
+            }
+        }
     }
 }
 
@@ -292,8 +312,10 @@ pub(super) fn is_subset(narrow: &[u32], wide: &[u32]) -> bool {
 
 /// A complete assignment read off a network in normal form, variable by variable: each takes the
 /// state that loses least in its tables, given the earlier ones and the best case for the later.
-pub(super) fn decode(network: &Network, around: &[Vec<u32>]) -> Vec<usize> {
+/// Also tells by how much each beats the next best.
+pub(super) fn decode(network: &Network, around: &[Vec<u32>]) -> (Vec<usize>, Vec<f64>) {
     let mut assignment = vec![usize::MAX; network.sizes.len()];
+    let mut margins = vec![0.0; network.sizes.len()];
     let mut totals = Vec::new();
     let mut best = Vec::new();
     for v in 0..network.sizes.len() {
@@ -320,8 +342,11 @@ pub(super) fn decode(network: &Network, around: &[Vec<u32>]) -> Vec<usize> {
             }
         }
         assignment[v] = chosen;
+        let rest = totals.iter().enumerate().filter(|&(state, _)| state != chosen);
+        let second = rest.map(|(_, &total)| total).fold(f64::NEG_INFINITY, f64::max);
+        margins[v] = if totals[chosen] > f64::NEG_INFINITY { totals[chosen] - second } else { 0.0 };
     }
-    assignment
+    (assignment, margins)
 }
 
 /// For each state of `v`, the best entry of `table` that agrees with the states assigned so far.

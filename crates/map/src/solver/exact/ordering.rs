@@ -4,6 +4,7 @@
 //! smallest resulting table, fewest new neighbours, and two sweeps over the variables (as numbered, and
 //! breadth-first from a border), which are what grids and chains want.
 
+use super::local_search::Dice;
 use super::network::Network;
 use std::collections::BinaryHeap;
 
@@ -36,9 +37,22 @@ pub(super) fn best_order(network: &Network, limit: f64, thorough: bool) -> Optio
         let natural: Vec<u32> = (0..network.sizes.len() as u32).collect();
         let ceiling = challenge(follow(network, limit, natural));
         let ceiling = challenge(follow(network, ceiling, breadth_first(network)));
-        challenge(greedy(network, ceiling, Rule::LeastFill));
+        if pair_checks(network) <= 3e7 {
+            challenge(greedy(network, ceiling, Rule::LeastFill));
+        }
     }
     best
+}
+
+/// Pairs of neighbours over all variables: what one look at every neighbourhood costs.
+pub(super) fn pair_checks(network: &Network) -> f64 {
+    let mut degrees = vec![0.0; network.sizes.len()];
+    for table in &network.tables {
+        for &v in &table.scope {
+            degrees[v as usize] += table.scope.len() as f64 - 1.0;
+        }
+    }
+    degrees.iter().map(|degree| degree * degree).sum()
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -94,6 +108,17 @@ impl<'a> Interaction<'a> {
     }
 }
 
+impl Interaction<'_> {
+    /// Removes `v` without joining its neighbours, which are returned.
+    fn remove(&mut self, v: usize) -> Vec<u32> {
+        let own = std::mem::take(&mut self.neighbours[v]);
+        for &u in &own {
+            self.neighbours[u as usize].retain(|&w| w as usize != v);
+        }
+        own
+    }
+}
+
 fn shared(a: &[u32], b: &[u32]) -> usize {
     let (mut i, mut j, mut count) = (0, 0, 0);
     while i < a.len() && j < b.len() {
@@ -129,24 +154,26 @@ fn merge_without(a: &[u32], b: &[u32], skip: u32, also: u32) -> Vec<u32> {
     out
 }
 
+/// Two keys, a variable and the version of its keys; the smallest comes out first.
+#[derive(PartialEq)]
+struct Entry(f64, f64, u32, u32);
+impl Eq for Entry {}
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (other.0.total_cmp(&self.0))
+            .then(other.1.total_cmp(&self.1))
+            .then(other.2.cmp(&self.2))
+            .then(other.3.cmp(&self.3))
+    }
+}
+
 /// Greedy order with a lazy heap: stale keys are recognized by their version.
 fn greedy(network: &Network, limit: f64, rule: Rule) -> Option<Order> {
-    #[derive(PartialEq)]
-    struct Entry(f64, f64, u32, u32);
-    impl Eq for Entry {}
-    impl PartialOrd for Entry {
-        fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-            Some(self.cmp(other))
-        }
-    }
-    impl Ord for Entry {
-        fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-            (other.0.total_cmp(&self.0))
-                .then(other.1.total_cmp(&self.1))
-                .then(other.2.cmp(&self.2))
-                .then(other.3.cmp(&self.3))
-        }
-    }
     let mut graph = Interaction::new(network);
     let count = network.sizes.len();
     let key = |graph: &Interaction, v: usize| match rule {
@@ -196,6 +223,56 @@ fn greedy(network: &Network, limit: f64, rule: Rule) -> Option<Order> {
     Some(order)
 }
 
+/// An elimination order of most variables in which no bucket exceeds `bucket` entries: where none would
+/// fit, the busiest neighbour is held fixed instead. Some are held at random from the start, so that
+/// repeated calls hold different ones.
+pub(super) fn bounded_order(network: &Network, bucket: f64, dice: &mut Dice) -> Vec<u32> {
+    let mut graph = Interaction::new(network);
+    let count = network.sizes.len();
+    let mut version = vec![0u32; count];
+    let mut gone = vec![false; count];
+    for _ in 0..1 + count / 50 {
+        let v = dice.below(count);
+        if !gone[v] {
+            gone[v] = true;
+            graph.remove(v);
+        }
+    }
+    let mut heap = BinaryHeap::with_capacity(count);
+    let mut order = Vec::with_capacity(count);
+    for v in (0..count).filter(|&v| !gone[v]) {
+        heap.push(Entry(graph.weight(v), dice.below(1 << 16) as f64, v as u32, 0));
+    }
+    while let Some(Entry(weight, _, v, stamp)) = heap.pop() {
+        let v = v as usize;
+        if gone[v] || version[v] != stamp {
+            continue;
+        }
+        let touched = if weight <= bucket {
+            gone[v] = true;
+            order.push(v as u32);
+            graph.eliminate(v)
+        } else {
+            let busiest = graph.neighbours[v]
+                .iter()
+                .map(|&u| u as usize)
+                .fold(v, |best, u| if graph.weight(u) > graph.weight(best) { u } else { best });
+            gone[busiest] = true;
+            graph.remove(busiest)
+        };
+        for u in touched {
+            let u = u as usize;
+            version[u] += 1;
+            heap.push(Entry(graph.weight(u), dice.below(1 << 16) as f64, u as u32, version[u]));
+        }
+        if !gone[v] {
+            version[v] += 1;
+            heap.push(Entry(graph.weight(v), 0.0, v as u32, version[v]));
+        }
+    }
+    order
+}
+
 /// Cost of a given order.
 fn follow(network: &Network, limit: f64, variables: Vec<u32>) -> Option<Order> {
     let mut graph = Interaction::new(network);
@@ -217,19 +294,21 @@ pub(super) fn breadth_first(network: &Network) -> Vec<u32> {
     let count = network.sizes.len();
     let mut order = Vec::with_capacity(count);
     let mut seen = vec![false; count];
+    let mut mark = vec![0u32; count];
+    let mut round = 0;
     for first in 0..count {
         if seen[first] {
             continue;
         }
         let mut start = first;
         for _ in 0..3 {
+            round += 1;
             let mut reached = vec![start as u32];
-            let mut mark = vec![false; count];
-            mark[start] = true;
+            mark[start] = round;
             let mut next = 0;
             while next < reached.len() {
                 for &u in &graph.neighbours[reached[next] as usize] {
-                    if !std::mem::replace(&mut mark[u as usize], true) {
+                    if std::mem::replace(&mut mark[u as usize], round) != round {
                         reached.push(u);
                     }
                 }

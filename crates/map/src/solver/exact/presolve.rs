@@ -314,16 +314,18 @@ impl Session {
             return false;
         }
         let scope = self.union_scope(v);
+        let tables = || around.iter().filter_map(|&index| self.tables[index as usize].as_ref());
+        // Wider tables than before would blur the structure that message passing and tightening use.
+        let widest = tables().map(|table| table.scope.len()).max().unwrap_or(0);
+        if scope.len() > widest.max(2) {
+            return false;
+        }
         let Some(entries) =
             scope.iter().try_fold(1usize, |product, &u| product.checked_mul(self.sizes[u as usize]))
         else {
             return false;
         };
-        let replaced: usize = around
-            .iter()
-            .filter_map(|&index| self.tables[index as usize].as_ref())
-            .map(|table| table.scores.len())
-            .sum();
+        let replaced: usize = tables().map(|table| table.scores.len()).sum();
         scope.len() <= 1
             || entries <= small_table
             || (scope.len() <= 3 && entries <= replaced && entries * self.sizes[v as usize] <= 1 << 22)

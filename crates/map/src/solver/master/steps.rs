@@ -10,16 +10,15 @@ pub enum StepRule {
         first: f64,
     },
     /// The step that would bring the dual down to a target (Polyak), which is the best value known or, if that proves out of
-    /// reach, a level between it and the bound that rises as progress fails; directions are deflected by the last one
+    /// reach, a level between it and the bound that rises as progress fails and falls as it succeeds; directions are deflected by the last one
     /// (Camerini, Fratta & Maffioli 1975).
     Level,
 }
 
-/// The state of a descent: multipliers, the best ones so far, the direction.
+/// The state of a descent: multipliers, direction, and what the step rules remember.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Descent {
     pub(crate) lambda: Vec<f64>,
-    best_lambda: Vec<f64>,
     direction: Vec<f64>,
     best: f64,
     last: f64,
@@ -34,14 +33,13 @@ pub(crate) struct Descent {
 }
 
 /// Iterations without progress after which the level is raised.
-const PATIENCE: usize = 12;
+const PATIENCE: usize = 15;
 
 impl Descent {
     /// Forgets everything but the memory; `lambda` is all zero and has the given size.
     pub(crate) fn reset(&mut self, size: usize) {
         self.lambda.clear();
         self.lambda.resize(size, 0.0);
-        self.best_lambda.clear();
         self.direction.clear();
         self.direction.resize(size, 0.0);
         self.best = f64::INFINITY;
@@ -77,33 +75,26 @@ impl Descent {
                 let step = first * self.first_step / (1 + self.rises) as f64;
                 advance(&mut self.lambda, gradient, step);
             }
-            StepRule::Level => self.level_step(dual, gradient, norm, value),
+            StepRule::Level => self.level_step(dual, gradient, value),
         }
     }
 
-    fn level_step(&mut self, dual: f64, gradient: &[f64], norm: f64, value: f64) {
-        if dual < self.best {
-            self.best = dual;
-            self.best_lambda.clone_from(&self.lambda);
-        }
-        if value.is_finite() {
-            self.reach = self.reach.min(self.best - value);
-        }
-        let mut norm = norm;
+    fn level_step(&mut self, dual: f64, gradient: &[f64], value: f64) {
+        self.best = self.best.min(dual);
         if self.best <= self.record - 0.5 * self.reach {
             self.record = self.best;
             self.fruitless = 0;
+            self.reach *= 1.5;
         } else {
             self.fruitless += 1;
         }
         if self.fruitless > PATIENCE {
+            self.record = self.best;
             self.fruitless = 0;
             self.reach *= 0.5;
-            self.record = self.best;
-            self.lambda.clone_from(&self.best_lambda);
-            self.direction.fill(0.0);
-            // The gradient belongs to where we were, not to where we return: use it once as a direction all the same.
-            norm = squared(gradient);
+        }
+        if value.is_finite() {
+            self.reach = self.reach.min(self.best - value);
         }
         let last = squared(&self.direction);
         let along: f64 = gradient.iter().zip(&self.direction).map(|(g, d)| g * d).sum();
@@ -111,12 +102,10 @@ impl Descent {
         for (d, g) in self.direction.iter_mut().zip(gradient) {
             *d = g + deflection * *d;
         }
-        let length = if deflection > 0.0 { squared(&self.direction) } else { norm };
+        let length = squared(&self.direction);
         if length > 0.0 {
             let step = (dual - (self.best - self.reach)) / length;
-            let direction = std::mem::take(&mut self.direction);
-            advance(&mut self.lambda, &direction, step);
-            self.direction = direction;
+            advance(&mut self.lambda, &self.direction, step);
         }
     }
 }

@@ -78,14 +78,26 @@ impl Sums {
     /// Sums the states of each label, so that a position's marginals add up to 1 to the last digits.
     fn collect_nodes(&mut self, chain: &Chain) {
         let labels = chain.labels();
+        // With an entry for every label, the trellis has the shape of the answer.
+        let plain =
+            !self.log_space && self.trellis.state.len() == self.nodes.len() && !chain.transitions.has_grams();
         for (position, row) in self.nodes.chunks_exact_mut(labels).enumerate() {
+            if plain {
+                let column = position * labels..(position + 1) * labels;
+                for ((out, alpha), beta) in
+                    row.iter_mut().zip(&self.trellis.value[column.clone()]).zip(&self.beta[column])
+                {
+                    *out = alpha * beta;
+                }
+                kernels::scale_row(1.0 / kernels::sum(row), row);
+                continue;
+            }
             for index in self.trellis.column(position) {
                 let (alpha, beta) = (self.trellis.value[index], self.beta[index]);
                 let marginal = if self.log_space { (alpha + beta).exp() } else { alpha * beta };
                 row[chain.label_of(self.trellis.state[index]) as usize] += marginal;
             }
-            let total: f64 = row.iter().sum();
-            row.iter_mut().for_each(|marginal| *marginal /= total);
+            kernels::scale_row(1.0 / kernels::sum(row), row);
         }
     }
 
@@ -100,7 +112,7 @@ impl Sums {
 
     /// Normalizes the column just pushed at `start`; returns its smallest positive share.
     fn close_scaled(&mut self, start: usize, log_factor: f64) -> std::result::Result<f64, Underflow> {
-        let total: f64 = self.trellis.value[start..].iter().sum();
+        let total = kernels::sum(&self.trellis.value[start..]);
         if total.is_nan() || total < SMALLEST_COLUMN {
             return Err(Underflow);
         }

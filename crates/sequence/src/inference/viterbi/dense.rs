@@ -62,12 +62,8 @@ impl DenseSearch {
     /// inequality is strict, which keeps ties, and rounding is monotone, which keeps it true in floating point.
     fn keep(&mut self, chain: &Chain, dense: &Dense, position: usize) {
         let row = &self.values[position * dense.stride..][..chain.labels()];
-        let mut floor = f32::NEG_INFINITY;
-        if chain.edges.is_none() && position + 1 < chain.len() {
-            for (&value, &least) in row.iter().zip(&dense.least) {
-                floor = if value + least > floor { value + least } else { floor };
-            }
-        }
+        let prunes = chain.edges.is_none() && position + 1 < chain.len();
+        let floor = if prunes { kernels::max_sum(row, &dense.least) } else { f32::NEG_INFINITY };
         for (label, (&value, &most)) in row.iter().zip(&dense.most).enumerate() {
             if value > f32::NEG_INFINITY && value + most >= floor {
                 self.kept.push(label as u32);

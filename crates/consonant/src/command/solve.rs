@@ -1,0 +1,237 @@
+//! `consonant solve PROBLEM`
+
+use std::fmt::Write as _;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+use clap::{Args, ValueEnum};
+use consonant_map::format::{self, Format, Problem};
+use consonant_map::solver::{Limits, Method, solve};
+use consonant_map::{Solution, Status};
+use consonant_text::Input;
+use serde_json::{Map, Value, json};
+
+use crate::context::Context;
+use crate::plot::{Chart, Series};
+
+/// Find the best assignment of a factor graph: bring your own scores.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  consonant solve problem.json
+  consonant solve grid.uai --method exact --time-limit 10 --format json
+  consonant solve grid.uai --trace trace.csv --plot trace.svg
+
+The problem is UAI, log-UAI (.loguai), AD3's .fg, or our JSON (see docs/map.md). A problem without a solution is
+told as \"infeasible\", with exit code 0: that is an answer.")]
+pub struct Solve {
+    /// The problem; `-` or none is standard input.
+    #[arg(value_name = "PROBLEM", default_value = "-")]
+    problem: PathBuf,
+    /// How the problem is written (default: by its name, then by its content).
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<ProblemFormat>,
+    /// How to solve it.
+    #[arg(long, default_value = "exact")]
+    method: MethodName,
+    /// Iterations at most (search nodes for exact).
+    #[arg(long, value_name = "N")]
+    max_iterations: Option<usize>,
+    /// Seconds at most.
+    #[arg(long, value_name = "S")]
+    time_limit: Option<f64>,
+    /// Relative difference of value and bound that counts as a proof.
+    #[arg(long, value_name = "G", default_value_t = 1e-6)]
+    gap: f64,
+    /// Write value and bound over time as CSV.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Draw value and bound over time as SVG.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// How to write the answer.
+    #[arg(long, default_value = "text")]
+    format: AnswerFormat,
+    /// Where to write the answer (default: standard output).
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ProblemFormat {
+    Uai,
+    Loguai,
+    Fg,
+    Json,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum MethodName {
+    Ad3,
+    Subgradient,
+    TwoSlave,
+    SpanningTrees,
+    Exact,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum AnswerFormat {
+    Text,
+    Json,
+}
+
+impl Solve {
+    pub fn run(self, context: &Context) -> Result<ExitCode> {
+        if self.time_limit.is_some_and(|limit| limit.is_nan() || limit < 0.0) || self.gap.is_nan() || self.gap < 0.0 {
+            return Err(crate::usage_error("--time-limit and --gap take numbers that are zero or more"));
+        }
+        let problem = self.read_problem()?;
+        context.detail(format!(
+            "{} variables, {} factors, {} links",
+            problem.graph.variables(),
+            problem.graph.factors(),
+            problem.graph.links()
+        ));
+        let limits = Limits {
+            max_iterations: self.max_iterations,
+            time_limit: self.time_limit,
+            gap: self.gap,
+            parallel: context.threads > 1,
+            trace: self.trace.is_some() || self.plot.is_some(),
+        };
+        let method = match self.method {
+            MethodName::Ad3 => Method::Ad3,
+            MethodName::Subgradient => Method::Subgradient,
+            MethodName::TwoSlave => Method::TwoSlave,
+            MethodName::SpanningTrees => Method::SpanningTrees,
+            MethodName::Exact => Method::Exact,
+        };
+        let solution = solve(&problem.graph, method, &limits)?;
+        if let Some(path) = &self.trace {
+            write_whole(context, path, &trace_csv(&solution))?;
+        }
+        if let Some(path) = &self.plot {
+            write_whole(context, path, &self.chart(&solution).to_svg())?;
+        }
+        let answer = match self.format {
+            AnswerFormat::Text => text_answer(&problem, &solution),
+            AnswerFormat::Json => format!("{}\n", serde_json::to_string(&json_answer(&problem, &solution))?),
+        };
+        let mut output = context.open_output(self.output.as_deref())?;
+        output.write_all(answer.as_bytes())?;
+        output.finish()?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn read_problem(&self) -> Result<Problem> {
+        let mut input = Input::open(&self.problem)?;
+        let name = input.name().to_string();
+        let mut bytes = Vec::new();
+        input.read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+        let text = match std::str::from_utf8(&bytes) {
+            Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
+            Err(error) => {
+                let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+                bail!("{name}:{line}: the file is not valid UTF-8; expected a problem as text");
+            }
+        };
+        let format = match self.from {
+            Some(ProblemFormat::Uai) => Format::Uai,
+            Some(ProblemFormat::Loguai) => Format::LogUai,
+            Some(ProblemFormat::Fg) => Format::Fg,
+            Some(ProblemFormat::Json) => Format::Json,
+            None => match Format::guess(&name, text) {
+                Some(format) => format,
+                None if text.trim().is_empty() => bail!("{name}: the file is empty; expected a problem"),
+                None => bail!("{name}: cannot tell the format; say --from uai, loguai, fg or json"),
+            },
+        };
+        format::read(text, format).map_err(|error| match error.line {
+            Some(line) => anyhow::anyhow!("{name}:{line}: {}", error.message),
+            None => anyhow::anyhow!("{name}: {}", error.message),
+        })
+    }
+
+    fn chart(&self, solution: &Solution) -> Chart {
+        let series = |name: &str, y: fn(&consonant_map::TracePoint) -> f64| Series {
+            name: name.into(),
+            points: solution.trace.iter().map(|p| (p.seconds, y(p))).collect(),
+            steps: true,
+        };
+        let name = self.problem.file_name().unwrap_or_default().to_string_lossy();
+        Chart {
+            title: format!("{name}: {}", solution.status),
+            x_label: "seconds".into(),
+            y_label: "score".into(),
+            series: vec![series("bound", |p| p.bound), series("value", |p| p.value)],
+        }
+    }
+}
+
+fn write_whole(context: &Context, path: &Path, text: &str) -> Result<()> {
+    let mut output = context.open_output(Some(path))?;
+    output.write_all(text.as_bytes())?;
+    output.finish()?;
+    Ok(())
+}
+
+fn trace_csv(solution: &Solution) -> String {
+    let mut csv = String::from("iteration,seconds,bound,value\n");
+    for point in &solution.trace {
+        let value = if point.value.is_finite() { point.value.to_string() } else { String::new() };
+        writeln!(csv, "{},{:.6},{},{value}", point.iteration, point.seconds, point.bound).expect("writing to a string");
+    }
+    csv
+}
+
+/// The name of a variable's state.
+fn state_name(problem: &Problem, index: usize, state: u32) -> String {
+    let named = &problem.variables[index];
+    named.states.get(state as usize).cloned().unwrap_or_else(|| state.to_string())
+}
+
+fn text_answer(problem: &Problem, solution: &Solution) -> String {
+    let mut text = String::new();
+    let mut line = |args: std::fmt::Arguments<'_>| writeln!(text, "{args}").expect("writing to a string");
+    line(format_args!("status {}", solution.status));
+    if solution.value.is_finite() {
+        line(format_args!("value {}", solution.value));
+    }
+    if solution.bound.is_finite() {
+        line(format_args!("bound {}", solution.bound));
+    }
+    line(format_args!("iterations {}", solution.iterations));
+    if !solution.assignment.is_empty() {
+        for (index, named) in problem.variables.iter().enumerate() {
+            let state = solution.assignment[named.variable.variable()];
+            line(format_args!("{}\t{}", named.name, state_name(problem, index, state)));
+        }
+    }
+    text
+}
+
+fn json_answer(problem: &Problem, solution: &Solution) -> Value {
+    let number = |x: f64| if x.is_finite() { json!(x) } else { Value::Null };
+    let mut answer = json!({
+        "value": number(solution.value),
+        "bound": number(solution.bound),
+        "status": solution.status.name(),
+        "iterations": solution.iterations,
+        "seconds": solution.seconds,
+    });
+    if solution.status != Status::Infeasible && !solution.assignment.is_empty() {
+        let states = |named: &format::NamedVariable| solution.assignment[named.variable.variable()];
+        let assignment: Map<String, Value> = problem
+            .variables
+            .iter()
+            .map(|named| {
+                let state = states(named) as usize;
+                let value = named.states.get(state).map_or_else(|| json!(state), |name| json!(name));
+                (named.name.clone(), value)
+            })
+            .collect();
+        answer["assignment"] = Value::Object(assignment);
+    }
+    answer
+}

@@ -1,0 +1,90 @@
+//! Word clusters, as bit strings (Brown) or names.
+
+use std::io::BufRead;
+
+use consonant_learn::model::{Model, ModelWriter};
+use rustc_hash::FxHashMap;
+
+use super::super::FeatureError;
+
+const FORMAT: &str = "`bits<TAB>word[<TAB>count]` as Brown clustering writes it, or `word<TAB>cluster`";
+
+/// Which cluster a word is in.
+#[derive(Debug, Clone, Default)]
+pub struct Clusters {
+    clusters: FxHashMap<Box<str>, Box<str>>,
+}
+
+impl Clusters {
+    /// Reads a file of clusters; `name` stands in messages.
+    pub fn read(name: &str, input: impl BufRead) -> Result<Self, FeatureError> {
+        let mut clusters = FxHashMap::default();
+        for (number, line) in input.lines().enumerate() {
+            let line = line.map_err(|source| FeatureError::Read { resource: name.to_owned(), source })?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            let mut fields = line.split('\t');
+            let (Some(first), Some(second)) = (fields.next(), fields.next()) else {
+                return Err(FeatureError::Resource {
+                    resource: name.to_owned(),
+                    line: number + 1,
+                    what: "only one column".to_owned(),
+                    expected: FORMAT,
+                });
+            };
+            let brown = !first.is_empty() && first.bytes().all(|byte| byte == b'0' || byte == b'1');
+            let (word, cluster) = if brown { (second, first) } else { (first, second) };
+            clusters.insert(word.into(), cluster.into());
+        }
+        if clusters.is_empty() {
+            return Err(FeatureError::EmptyResource { resource: name.to_owned(), expected: FORMAT });
+        }
+        Ok(Self { clusters })
+    }
+
+    /// The cluster of a word.
+    pub fn get(&self, word: &str) -> Option<&str> {
+        self.clusters.get(word).map(|cluster| &**cluster)
+    }
+
+    pub(super) fn store(&self, writer: &mut ModelWriter) {
+        let mut lines: Vec<String> =
+            self.clusters.iter().map(|(word, cluster)| format!("{cluster}\t{word}\n")).collect();
+        lines.sort_unstable();
+        writer.text("clusters", &lines.concat());
+    }
+
+    pub(super) fn open(model: &Model) -> Result<Option<Self>, FeatureError> {
+        if !model.has("clusters") {
+            return Ok(None);
+        }
+        let clusters = model
+            .text("clusters")?
+            .lines()
+            .filter_map(|line| line.split_once('\t'))
+            .map(|(cluster, word)| (word.into(), cluster.into()))
+            .collect();
+        Ok(Some(Self { clusters }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_formats_are_read() {
+        let clusters = Clusters::read("c", "0110\tdog\t12\nrun\tverbs\n".as_bytes()).unwrap();
+        assert_eq!(clusters.get("dog"), Some("0110"));
+        assert_eq!(clusters.get("run"), Some("verbs"));
+        assert_eq!(clusters.get("cat"), None);
+    }
+
+    #[test]
+    fn a_line_without_tab_is_named() {
+        let error = Clusters::read("c.txt", "0\ta\nnothing\n".as_bytes()).unwrap_err().to_string();
+        assert!(error.starts_with("c.txt, line 2: only one column"), "{error}");
+        assert!(Clusters::read("c.txt", "".as_bytes()).unwrap_err().to_string().contains("is empty"));
+    }
+}
