@@ -113,20 +113,20 @@ pub struct LabelError {
 }
 
 impl Scheme {
-    /// Takes a label apart; fails if it is none of this scheme.
-    pub fn parse(self, label: &str) -> Result<Tag<'_>, ()> {
+    /// Takes a label apart; nothing at all if it is none of this scheme.
+    pub fn parse(self, label: &str) -> Option<Tag<'_>> {
         if label == "O" {
-            return Ok(None);
+            return Some(None);
         }
-        let (letter, kind) = label.split_once('-').ok_or(())?;
+        let (letter, kind) = label.split_once('-')?;
         let position = match (letter, self) {
             ("B", _) => Position::Begin,
             ("I", _) => Position::Inside,
             ("E", Scheme::Bioes) | ("L", Scheme::Bilou) => Position::End,
             ("S", Scheme::Bioes) | ("U", Scheme::Bilou) => Position::Single,
-            _ => return Err(()),
+            _ => return None,
         };
-        if kind.is_empty() { Err(()) } else { Ok(Some((position, kind))) }
+        (!kind.is_empty()).then_some(Some((position, kind)))
     }
 
     /// Whether a label may follow another; before the first and after the last word stands `O` (nothing).
@@ -166,11 +166,11 @@ impl Scheme {
         for (word, label) in labels.iter().enumerate() {
             let parsed = self.parse(label.as_ref());
             match parsed {
-                Err(()) => report(error(word, after(word), NO_LABEL)),
-                Ok(tag) if !self.allows(before, tag) => report(error(word, after(word), BROKEN)),
-                Ok(_) => {}
+                None => report(error(word, after(word), NO_LABEL)),
+                Some(tag) if !self.allows(before, tag) => report(error(word, after(word), BROKEN)),
+                Some(_) => {}
             }
-            before = parsed.unwrap_or(None);
+            before = parsed.flatten();
         }
         if !self.allows(before, None) {
             report(error(labels.len() - 1, "at the end".to_owned(), OPEN));
@@ -207,9 +207,9 @@ impl Scheme {
             assert!(previous.is_none_or(|previous| previous.words.end <= start), "entities must not overlap");
             let adjacent =
                 previous.is_some_and(|previous| previous.words.end == start && previous.kind == entity.kind);
-            for word in start..end {
-                let letter = self.letter(word == start, word + 1 == end, adjacent);
-                labels[word] = format!("{letter}-{}", entity.kind);
+            for (offset, label) in labels[start..end].iter_mut().enumerate() {
+                let letter = self.letter(offset == 0, start + offset + 1 == end, adjacent);
+                *label = format!("{letter}-{}", entity.kind);
             }
             previous = Some(entity);
         }
@@ -260,7 +260,7 @@ impl SchemeEvidence {
         for label in labels.iter().map(AsRef::as_ref) {
             self.bioes |= label.starts_with("E-") || label.starts_with("S-");
             self.bilou |= label.starts_with("L-") || label.starts_with("U-");
-            let tag = Scheme::Iob2.parse(label).unwrap_or(None);
+            let tag = Scheme::Iob2.parse(label).flatten();
             self.broken_iob1 += u64::from(!Scheme::Iob1.allows(before, tag));
             self.broken_iob2 += u64::from(!Scheme::Iob2.allows(before, tag));
             before = tag;

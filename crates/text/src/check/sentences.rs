@@ -278,10 +278,10 @@ impl Entities {
             let mut before = None;
             for (word, label) in labels.iter().enumerate() {
                 let tag = scheme.parse(label);
-                if !tag.is_ok_and(|tag| scheme.allows(before, tag)) {
+                if !tag.is_some_and(|tag| scheme.allows(before, tag)) {
                     note(word);
                 }
-                before = tag.unwrap_or(None);
+                before = tag.flatten();
             }
             if !scheme.allows(before, None) {
                 note(labels.len() - 1);
