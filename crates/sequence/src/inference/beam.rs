@@ -48,15 +48,19 @@ impl BeamSearch {
         if chain.is_empty() {
             return Ok(BeamOutcome { score: 0.0, fell_off: None });
         }
-        let states = chain.transitions.states();
+        let states = if width == 1 { 0 } else { chain.transitions.states() };
         self.best.clear();
         self.best.resize(states, f64::NEG_INFINITY);
         self.back.resize(states, 0);
         self.trellis.clear();
         let mut gold_index = None;
         for position in 0..chain.len() {
-            self.expand(chain, position);
-            self.select(chain, position, width)?;
+            if width == 1 {
+                self.step_greedily(chain, position)?;
+            } else {
+                self.expand(chain, position);
+                self.select(chain, position, width)?;
+            }
             if let Some(gold) = gold {
                 gold_index = self.find_gold(chain, position, gold[position], gold_index);
                 if gold_index.is_none() {
@@ -80,6 +84,52 @@ impl BeamSearch {
     ) -> BeamOutcome {
         self.trellis.trace(chain, index, path);
         BeamOutcome { score: self.trellis.value[index], fell_off }
+    }
+
+    /// A beam of one history: its best continuation, the smaller label on ties.
+    fn step_greedily(&mut self, chain: &Chain, position: usize) -> Result<()> {
+        let transitions = chain.transitions;
+        let last = position + 1 == chain.len();
+        let (mut best, mut found) = (f64::NEG_INFINITY, None);
+        let mut offer = |label: u32, target: u32, score: f64| {
+            let value = score + chain.node(position, label);
+            if value > best && (!last || transitions.allows_end(label)) {
+                (best, found) = (value, Some(target));
+            }
+        };
+        if position == 0 {
+            for label in chain.allowed(0).iter().filter(|&label| transitions.allows_start(label)) {
+                offer(label, label, 0.0);
+            }
+        } else {
+            let index = self.trellis.column(position - 1).start;
+            let (state, value) = (self.trellis.state[index], self.trellis.value[index]);
+            match (&transitions.kind, chain.allowed(position)) {
+                (Kind::Grams(grams), Allowed::All(_)) => {
+                    grams.arc_of_each_label(state, &mut self.arcs);
+                    for (label, &arc) in self.arcs.iter().enumerate() {
+                        offer(label as u32, arc, value + grams.arc_score(arc as usize));
+                    }
+                    found = found.map(|arc| grams.arc_target(arc as usize));
+                }
+                (_, allowed) => {
+                    for label in allowed.iter() {
+                        let (target, score) = chain.arc(position, state, label);
+                        offer(label, target, value + score);
+                    }
+                }
+            }
+        }
+        match (found, position) {
+            (Some(state), _) => {
+                self.trellis.push(state, best);
+                self.trellis.back.push(0);
+                self.trellis.close_column();
+                Ok(())
+            }
+            (None, 0) => Err(InferenceError::NoAllowedSequence { position }),
+            (None, _) => Err(InferenceError::BeamDeadEnd { position, width: 1 }),
+        }
     }
 
     fn relax(&mut self, state: u32, value: f64, source: u32) {
@@ -135,11 +185,7 @@ impl BeamSearch {
             }
         }
         let order = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-        if width == 1 {
-            let best = self.survivors.iter().copied().min_by(order);
-            self.survivors.clear();
-            self.survivors.extend(best);
-        } else if self.survivors.len() > width {
+        if self.survivors.len() > width {
             self.survivors.select_nth_unstable_by(width - 1, order);
             self.survivors.truncate(width);
         }

@@ -180,6 +180,10 @@ impl Grams {
         &self.least
     }
 
+    pub(crate) fn most_of_states(&self) -> &[f64] {
+        &self.most
+    }
+
     pub(crate) fn most(&self, state: u32) -> f64 {
         self.most[state as usize]
     }

@@ -24,6 +24,7 @@ pub(crate) struct GramSearch {
     /// Best value into each state of the column under construction. Single labels are states too and come first; of
     /// the longer states, those outside `touched` hold minus infinity.
     best: Vec<f64>,
+    labels: usize,
     back: Vec<u32>,
     touched: Vec<u32>,
     /// Arcs not yet claimed, in the arc range of each context; `free_epoch` says which column they belong to.
@@ -40,9 +41,11 @@ pub(crate) struct GramSearch {
 
 impl GramSearch {
     fn prepare(&mut self, grams: &Grams) {
-        self.best.clear();
+        // Longer states are reset after each column; only the labels of the last model may be left.
+        let stale = self.labels.min(self.best.len());
+        self.best[..stale].fill(f64::NEG_INFINITY);
+        self.labels = grams.labels();
         self.best.resize(grams.states(), f64::NEG_INFINITY);
-        self.back.clear();
         self.back.resize(grams.states(), 0);
         self.touched.clear();
         self.free.resize(grams.arc_count(), 0);
@@ -74,7 +77,9 @@ impl GramSearch {
                 let previous = trellis.column(position - 1);
                 match allowed {
                     Allowed::Listed(list) if list.len() * previous.len() * 4 < grams.labels() => {
-                        self.best[..grams.labels()].fill(f64::NEG_INFINITY);
+                        for &label in list {
+                            self.best[label as usize] = f64::NEG_INFINITY;
+                        }
                         for (rank, index) in previous.enumerate() {
                             for &label in list {
                                 let arc = grams.resolve(trellis.state[index], label);
@@ -226,25 +231,20 @@ impl GramSearch {
         trellis: &mut Trellis,
     ) -> Result<()> {
         let (row, labels) = (chain.row(position), grams.labels());
-        let single = grams.classes() == 1;
+        let allowed = chain.allowed(position);
         self.floor.fill(f64::NEG_INFINITY);
-        if single && matches!(chain.allowed(position), Allowed::All(_)) {
+        if grams.classes() == 1 && matches!(allowed, Allowed::All(_)) {
             self.floor[0] =
                 kernels::add_nodes(row, &grams.least_of_states()[..labels], &mut self.best[..labels]);
         } else {
-            let mut from = 0;
-            for label in chain.allowed(position).iter() {
-                self.best[from..label as usize].fill(f64::NEG_INFINITY);
-                from = label as usize + 1;
+            for label in allowed.iter() {
                 self.settle(grams, label, row[label as usize]);
             }
-            self.best[from..labels].fill(f64::NEG_INFINITY);
         }
         let mut touched = std::mem::take(&mut self.touched);
-        let restricted = matches!(chain.allowed(position), Allowed::Listed(_));
+        let restricted = matches!(allowed, Allowed::Listed(_));
         touched.retain(|&state| {
             let label = grams.last_label(state);
-            // A label that is no candidate was filled with minus infinity only as a state of its own.
             let kept = !restricted || chain.is_candidate(position, label);
             if kept {
                 self.settle(grams, state, row[label as usize]);
@@ -264,9 +264,18 @@ impl GramSearch {
                 trellis.back.push(back);
             }
         };
-        for state in 0..labels {
-            let floor = self.floor[if single { 0 } else { grams.class(state as u32) }];
-            keep(state as u32, self.best[state], self.back[state], floor);
+        if grams.classes() == 1 && !restricted {
+            let (floor, most) = (self.floor[0], grams.most_of_states());
+            for (label, (&value, &most)) in self.best[..labels].iter().zip(most).enumerate() {
+                if value + most >= floor {
+                    keep(label as u32, value, self.back[label], floor);
+                }
+            }
+        } else {
+            for label in allowed.iter() {
+                let floor = self.floor[grams.class(label)];
+                keep(label, self.best[label as usize], self.back[label as usize], floor);
+            }
         }
         for state in touched.drain(..) {
             let value = std::mem::replace(&mut self.best[state as usize], f64::NEG_INFINITY);
