@@ -9,7 +9,10 @@ fn wrong_parts_are_refused_and_named() {
     assert!(matches!(model.add_vertex(&[f64::INFINITY]), Err(PatternError::Score { .. })));
     model.add_vertex(&[0.0, 1.0]).unwrap();
     model.add_vertex(&[0.0, 1.0, f64::NEG_INFINITY]).unwrap();
-    assert!(matches!(model.add_table(2, 3, &[0.0; 5]), Err(PatternError::Length { expected: 6, given: 5, .. })));
+    assert!(matches!(
+        model.add_table(2, 3, &[0.0; 5]),
+        Err(PatternError::Length { expected: 6, given: 5, .. })
+    ));
     assert!(matches!(model.add_table(usize::MAX, 3, &[0.0; 5]), Err(PatternError::Length { .. })));
     assert!(matches!(model.add_sparse_table(2, 3, &[(2, 0, 1.0)]), Err(PatternError::Cell { row: 2, .. })));
     assert!(matches!(model.add_sparse_table(2, 3, &[(1, 0, f64::NAN)]), Err(PatternError::Score { .. })));
@@ -21,7 +24,10 @@ fn wrong_parts_are_refused_and_named() {
     assert_eq!(model.add_pattern(&[], 1.0), Err(PatternError::EmptyPattern { pattern: 0 }));
     let twice = model.add_pattern(&[(0, 1), (1, 2), (0, 0)], 1.0);
     assert_eq!(twice, Err(PatternError::Contradiction { pattern: 0, vertex: 0, first: 0, second: 1 }));
-    assert!(matches!(model.add_pattern(&[(0, 2)], 1.0), Err(PatternError::State { state: 2, states: 2, .. })));
+    assert!(matches!(
+        model.add_pattern(&[(0, 2)], 1.0),
+        Err(PatternError::State { state: 2, states: 2, .. })
+    ));
     assert!(matches!(model.add_pattern(&[(0, 1)], f64::INFINITY), Err(PatternError::Score { .. })));
     assert_eq!(model.patterns(), 0);
     assert_eq!(model.add_pattern(&[(1, 2), (0, 1), (1, 2)], 2.5), Ok(0));
@@ -68,7 +74,8 @@ fn moving_climbing_and_fusing_keep_the_value() {
                     improver.climb(&model, &vertices, 5);
                 }
                 _ => {
-                    let mut other: Vec<u32> = (0..model.vertices()).map(|v| random.below(model.states(v)) as u32).collect();
+                    let mut other: Vec<u32> =
+                        (0..model.vertices()).map(|v| random.below(model.states(v)) as u32).collect();
                     improver.fuse(&model, &vertices, &mut other);
                 }
             }

@@ -209,11 +209,10 @@ impl<D: Decomposition> Master<D> {
             }
         }
         let resolution = options.gap * block.value.abs().max(block.bound.abs());
+        let stall = options.stall * (block.bound - block.value);
         if block.bound - block.value <= resolution {
             block.state = State::Optimal;
-        } else if agreed
-            || block.descent.is_exhausted(resolution.max(options.stall * (block.bound - block.value)))
-        {
+        } else if agreed || block.descent.is_exhausted(resolution.max(stall), block.value) {
             block.state = State::Exhausted;
         } else {
             block.descent.step(options.step, dual, &block.gradient, block.value, magnitude);

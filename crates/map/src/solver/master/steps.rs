@@ -19,6 +19,7 @@ pub enum StepRule {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Descent {
     pub(crate) lambda: Vec<f64>,
+    best_lambda: Vec<f64>,
     direction: Vec<f64>,
     best: f64,
     last: f64,
@@ -27,6 +28,8 @@ pub(crate) struct Descent {
     /// The dual value at which the present reach began to count.
     record: f64,
     fruitless: usize,
+    best_at_restart: f64,
+    first_reach: f64,
     rises: usize,
     first_step: f64,
     started: bool,
@@ -35,24 +38,41 @@ pub(crate) struct Descent {
 /// Iterations without progress after which the level is raised.
 const PATIENCE: usize = 15;
 
+/// How many times its reach the dual may rise above the best before the descent goes back there.
+const RUNAWAY: f64 = 8.0;
+
 impl Descent {
     /// Forgets everything but the memory; `lambda` is all zero and has the given size.
     pub(crate) fn reset(&mut self, size: usize) {
         self.lambda.clear();
         self.lambda.resize(size, 0.0);
+        self.best_lambda.clear();
         self.direction.clear();
         self.direction.resize(size, 0.0);
         self.best = f64::INFINITY;
         self.last = f64::INFINITY;
         self.record = f64::INFINITY;
+        self.best_at_restart = f64::INFINITY;
         self.fruitless = 0;
         self.rises = 0;
         self.started = false;
     }
 
-    /// Whether the level has come so near to the bound that no more progress is to be expected.
-    pub(crate) fn is_exhausted(&self, resolution: f64) -> bool {
-        self.started && self.reach < resolution
+    /// Whether no more progress is to be expected: the level has come nearer to the bound than `resolution`, and so it had
+    /// before, and the bound is still the same. The first time, the level is lowered again: steps that only ever get shorter
+    /// may stop short of the optimum.
+    pub(crate) fn is_exhausted(&mut self, resolution: f64, value: f64) -> bool {
+        if !self.started || self.reach >= resolution {
+            return false;
+        }
+        if self.best > self.best_at_restart - 10.0 * resolution {
+            return true;
+        }
+        self.best_at_restart = self.best;
+        self.record = self.best;
+        self.fruitless = 0;
+        self.reach = if value.is_finite() { 0.5 * (self.best - value) } else { self.first_reach };
+        false
     }
 
     /// Moves the multipliers, given the dual value `dual` and its subgradient there, and the best primal `value` known
@@ -65,6 +85,7 @@ impl Descent {
         if !self.started {
             self.started = true;
             self.reach = if value.is_finite() { (dual - value).max(1e-9 * scale) } else { scale };
+            self.first_reach = self.reach;
             self.first_step = self.reach / norm;
             self.record = dual;
         }
@@ -80,7 +101,18 @@ impl Descent {
     }
 
     fn level_step(&mut self, dual: f64, gradient: &[f64], value: f64) {
-        self.best = self.best.min(dual);
+        if dual < self.best {
+            self.best = dual;
+            self.best_lambda.clone_from(&self.lambda);
+        } else if dual > self.best + RUNAWAY * self.reach {
+            // A target below the optimum makes steps grow without end: back to where it was best, with a nearer target.
+            self.lambda.clone_from(&self.best_lambda);
+            self.direction.fill(0.0);
+            self.reach *= 0.5;
+            self.record = self.best;
+            self.fruitless = 0;
+            return;
+        }
         if self.best <= self.record - 0.5 * self.reach {
             self.record = self.best;
             self.fruitless = 0;

@@ -36,7 +36,8 @@ fn many_states_against_enumeration() {
 
 #[test]
 fn hard_constraints_against_enumeration() {
-    for shape in [Shape { hard: 6, ..BINARY }, Shape { hard: 5, ..MANY_STATES }, Shape { hard: 2, ..BINARY }] {
+    for shape in [Shape { hard: 6, ..BINARY }, Shape { hard: 5, ..MANY_STATES }, Shape { hard: 2, ..BINARY }]
+    {
         let share = certified(shape, 0..800, Reduction::Tight, StepRule::Level);
         assert!(share > 0.9, "{share}");
     }
@@ -95,14 +96,6 @@ fn the_bound_is_not_above_that_of_the_spanning_trees() {
         for seed in 0..150 {
             let model = random_model(&mut Random(seed), shape);
             let (a, b) = (two_slave.solve(&model).bound, naive.solve(&model).bound);
-            if a > b + 2e-3 * (1.0 + b.abs()) {
-                let long = MasterOptions { max_iterations: 20000, stall: 1e-12, gap: 1e-12, ..MasterOptions::default() };
-                let c = TwoSlave::new(long.clone()).solve(&model);
-                let d = TwoSlave::new(MasterOptions { step: StepRule::Rush { first: 3.0 }, ..long.clone() }).solve(&model);
-                let e = SpanningTrees::new(long).solve(&model);
-                eprintln!("{} {} seed {seed}: {a} {b}; long {} {} after {} rush {} naive {} opt {}", shape.states, shape.order, c.bound, c.value, c.iterations, d.bound, e.bound, crate::pattern::sample::optimum(&model));
-                continue;
-            }
             assert!(a <= b + 2e-3 * (1.0 + b.abs()), "seed {seed}: {a} above {b}");
             tighter += usize::from(a < b - 1e-2);
         }
@@ -140,7 +133,8 @@ fn contradictions_are_infeasible_and_empty_models_are_solved() {
         model.add_vertex(&[0.0, 0.0]).unwrap();
     }
     // Two colours do not suffice for a triangle: relaxed they do, so that no proof is to be expected, but no lie either.
-    let differ = model.add_sparse_table(2, 2, &[(0, 0, f64::NEG_INFINITY), (1, 1, f64::NEG_INFINITY)]).unwrap();
+    let differ =
+        model.add_sparse_table(2, 2, &[(0, 0, f64::NEG_INFINITY), (1, 1, f64::NEG_INFINITY)]).unwrap();
     for (u, v) in [(0, 1), (1, 2), (0, 2)] {
         model.add_edge(u, v, differ).unwrap();
     }
@@ -155,7 +149,12 @@ fn contradictions_are_infeasible_and_empty_models_are_solved() {
 #[test]
 fn the_trace_and_the_limits_are_kept() {
     let model = random_model(&mut Random(3), Shape { vertices: 40, edges: 100, patterns: 60, ..BINARY });
-    let options = MasterOptions { max_iterations: 5, trace: true, tree: vec![0, 1, 2, 1_000_000], ..MasterOptions::default() };
+    let options = MasterOptions {
+        max_iterations: 5,
+        trace: true,
+        tree: vec![0, 1, 2, 1_000_000],
+        ..MasterOptions::default()
+    };
     let solution = TwoSlave::new(options.clone()).solve(&model);
     assert_eq!((solution.iterations, solution.trace.len()), (5, 5));
     assert!(solution.trace.windows(2).all(|w| w[1].bound <= w[0].bound && w[1].value >= w[0].value));
