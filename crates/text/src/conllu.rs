@@ -9,7 +9,9 @@ use crate::sentence::{Layout, NO_HEAD, Row, RowId, Sentence, Span, number};
 const WIDTH: usize = 10;
 const ID: usize = 0;
 const FORM: usize = 1;
-const HEAD: usize = 6;
+pub(crate) const FEATS: usize = 5;
+pub(crate) const HEAD: usize = 6;
+pub(crate) const DEPS: usize = 8;
 const BOM: &str = "\u{feff}";
 
 /// Parses a block into a sentence; whatever is wrong goes to the faults, all of it.

@@ -258,7 +258,7 @@ fn relabel(
         source.decode(&labels).map_err(|error| FormatError {
             file: Arc::clone(file),
             line: sentence.line_of_word(error.word),
-            column: 1,
+            column: label_column(sentence, error.word),
             kind: Kind::LabelSequence,
             expected: format!("labels in {source}"),
             came: format!("{} {}", excerpt(&error.label), error.after),
@@ -275,6 +275,13 @@ fn relabel(
         sentence.set(word, Layer::Entity, label).map_err(|error| edit_error(&error, conversion))?;
     }
     Ok(())
+}
+
+/// The character of its line at which a word's label stands.
+fn label_column(sentence: &Sentence, word: usize) -> u64 {
+    let layout = sentence.layout();
+    let column = layout.column(Layer::Entity).or_else(|| layout.column(Layer::Misc));
+    sentence.row_of_word(word).character(column.unwrap_or(0))
 }
 
 fn edit_error(error: &EditError, conversion: &Conversion) -> Error {

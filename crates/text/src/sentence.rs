@@ -419,6 +419,13 @@ impl<'a> RowView<'a> {
     pub fn line(&self) -> u64 {
         self.sentence.line_at(self.sentence.rows[self.row].line.start as usize)
     }
+
+    /// The character of its line, counted from 1, at which a field stood.
+    pub fn character(&self, column: usize) -> u64 {
+        let line = self.sentence.str(self.sentence.rows[self.row].line);
+        let start = self.sentence.layout.fields(line).nth(column).map_or(0, |field| field.start);
+        line[..start].chars().count() as u64 + 1
+    }
 }
 
 /// The line end of a line: what no field holds.

@@ -66,10 +66,10 @@ fn schemes_are_converted_and_repaired_only_on_request() {
     assert_eq!(run(&["a  B-X\nb I-X \nc O\n"], &bioes).unwrap(), "a  B-X\nb E-X \nc O\n");
     let broken = "a O\nb I-X\n";
     let error = run(&[broken], &bioes).unwrap_err().to_string();
-    assert!(error.starts_with("test:2:1: expected labels in iob2, came `I-X` after `O`"), "{error}");
+    assert!(error.starts_with("test:2:3: expected labels in iob2, came `I-X` after `O`"), "{error}");
     let detected = Conversion { source_scheme: None, ..bioes.clone() };
     let error = run(&["a B-X\nb I-X\n\na B-X\n\na O\nb I-X\n"], &detected).unwrap_err().to_string();
-    assert!(error.starts_with("test:7:1: expected labels in iob2"), "{error}");
+    assert!(error.starts_with("test:7:3: expected labels in iob2"), "{error}");
     assert_eq!(run(&["a I-X\nb B-X\n"], &detected).unwrap(), "a S-X\nb S-X\n");
     let repair = Conversion { repair: true, ..bioes };
     assert_eq!(run(&[broken], &repair).unwrap(), "a O\nb S-X\n");

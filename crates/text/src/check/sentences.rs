@@ -4,7 +4,7 @@ use std::sync::Arc;
 use super::labels::Labels;
 use super::report::{Against, EntityReport, FileReport, TreeReport};
 use super::{Check, Memory};
-use crate::conllu::NAMES;
+use crate::conllu::{DEPS, FEATS, HEAD, NAMES};
 use crate::entity::{Scheme, SchemeEvidence, decode_any};
 use crate::error::{Error, ErrorList, FormatError, Kind, excerpt};
 use crate::reader::SentenceReader;
@@ -63,9 +63,16 @@ struct Look {
 }
 
 impl Look {
-    fn fault(&self, line: u64, kind: Kind, expected: &str, came: String, hint: &'static str) -> FormatError {
+    fn fault(
+        &self,
+        (line, column): (u64, u64),
+        kind: Kind,
+        expected: &str,
+        came: String,
+        hint: &'static str,
+    ) -> FormatError {
         let (file, expected) = (Arc::clone(&self.name), expected.to_owned());
-        FormatError { file, line, column: 1, kind, expected, came, hint: hint.into() }
+        FormatError { file, line, column, kind, expected, came, hint: hint.into() }
     }
 
     fn count(&self, sentence: &Sentence, file: &mut FileReport) {
@@ -85,7 +92,7 @@ impl Look {
         {
             file.warnings.push_with(|| {
                 self.fault(
-                    sentence.line(),
+                    (sentence.line(), 1),
                     Kind::Text,
                     "a comment `# text` that spells the tokens",
                     excerpt(text),
@@ -143,7 +150,13 @@ impl Look {
                 let expected = format!("a value in column {} ({name})", column + 1);
                 let hint = "write `_` for a value that is missing";
                 file.errors.push_with(|| {
-                    self.fault(row.line(), Kind::EmptyField, &expected, "nothing".into(), hint)
+                    self.fault(
+                        (row.line(), row.character(column)),
+                        Kind::EmptyField,
+                        &expected,
+                        "nothing".into(),
+                        hint,
+                    )
                 });
             }
             let feats = row.layer(Layer::Feats);
@@ -152,7 +165,7 @@ impl Look {
             if !matches!(feats, "_" | "") && !feats.split('|').all(pair) {
                 file.errors.push_with(|| {
                     self.fault(
-                        row.line(),
+                        (row.line(), row.character(FEATS)),
                         Kind::Attribute,
                         "features as `Name=Value|Name=Value`",
                         excerpt(feats),
@@ -174,7 +187,7 @@ impl Look {
             if !valid {
                 file.errors.push_with(|| {
                     self.fault(
-                        row.line(),
+                        (row.line(), row.character(DEPS)),
                         Kind::EnhancedDependency,
                         "enhanced dependencies as `head:relation|head:relation`",
                         excerpt(deps),
@@ -194,11 +207,11 @@ impl Look {
         let roots = tree.roots().count();
         if let Some(cycle) = tree.cycle() {
             self.trees.cyclic += 1;
-            let line = sentence.line_of_word(cycle[0] as usize - 1);
+            let row = sentence.row_of_word(cycle[0] as usize - 1);
             let shown: Vec<String> = cycle.iter().take(8).map(u32::to_string).collect();
             file.errors.push_with(|| {
                 self.fault(
-                    line,
+                    (row.line(), row.character(HEAD)),
                     Kind::Tree,
                     "a tree",
                     format!("a cycle through the words {}", shown.join(", ")),
@@ -210,10 +223,10 @@ impl Look {
         }
         if roots > 1 {
             self.trees.several_roots += 1;
-            let second = tree.roots().nth(1).unwrap_or(1);
+            let second = sentence.row_of_word(tree.roots().nth(1).unwrap_or(1) as usize - 1);
             file.warnings.push_with(|| {
                 self.fault(
-                    sentence.line_of_word(second as usize - 1),
+                    (second.line(), second.character(HEAD)),
                     Kind::Tree,
                     "one root",
                     roots.to_string(),
@@ -247,6 +260,7 @@ struct Entities {
 
 struct Violation {
     line: u64,
+    column: u64,
     label: String,
     before: Option<String>,
 }
@@ -272,7 +286,11 @@ impl Entities {
                 if kept.len() < self.limit {
                     let before = word.checked_sub(1).map(|before| labels[before].to_owned());
                     let label = labels[word].to_owned();
-                    kept.push(Violation { line: sentence.line_of_word(word), label, before });
+                    let row = sentence.row_of_word(word);
+                    let layout = sentence.layout();
+                    let field =
+                        layout.column(Layer::Entity).or_else(|| layout.column(Layer::Misc)).unwrap_or(0);
+                    kept.push(Violation { line: row.line(), column: row.character(field), label, before });
                 }
             };
             let mut before = None;
@@ -305,7 +323,7 @@ impl Entities {
             errors.push(FormatError {
                 file: Arc::clone(file),
                 line: violation.line,
-                column: 1,
+                column: violation.column,
                 kind: Kind::LabelSequence,
                 expected: format!("a label that fits {scheme}"),
                 came: format!("{} {after}", excerpt(&violation.label)),

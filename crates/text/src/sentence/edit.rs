@@ -1,3 +1,5 @@
+use crate::conllu::HEAD;
+
 use super::{Layer, NO_HEAD, Sentence, Separator, Span, comment_value, layout::ENTITY_KEY};
 
 /// An edit that the sentence's format cannot hold.
@@ -151,9 +153,6 @@ impl Sentence {
         self.edited = true;
     }
 }
-
-/// The column of the head in CoNLL-U.
-pub(crate) const HEAD: usize = 6;
 
 fn push_entry(list: &mut String, key: &str, value: Option<&str>) {
     if !list.is_empty() {
