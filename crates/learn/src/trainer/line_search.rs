@@ -70,7 +70,8 @@ impl LineSearch {
                 } else if slope >= 0.0 {
                     Phase::Zoom(here, before)
                 } else {
-                    self.step = 2.0 * here.step;
+                    // Steps that are far too small cost an evaluation each: grow fast.
+                    self.step = 4.0 * here.step;
                     self.phase = Phase::Bracket(here);
                     return Next::Try(self.step);
                 }

@@ -40,7 +40,7 @@ impl<'a> EarlyUpdate<'a> {
         Ok(Self { corpus, width, greedy, whole })
     }
 
-    fn beam(
+    pub(super) fn beam(
         &self,
         sentence: usize,
         weights: Weights<'_>,
