@@ -1,4 +1,4 @@
-//! What cannot be recorded as a session: pipes that close early, interrupts, standard input.
+//! What cannot be recorded as a session: pipes that close early, interrupts, standard input, folders of pages.
 #![cfg(unix)]
 
 use std::io::{Read, Write};
@@ -65,4 +65,15 @@ fn an_interrupt_leaves_no_half_written_file() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(files(), 0);
     drop(stdin);
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = program().args(["man", "--quiet"]).arg(folder.path().join("pages")).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    for page in ["consonant.1", "consonant-evaluate-trees.1", "consonant-check.1"] {
+        let text = std::fs::read_to_string(folder.path().join("pages").join(page)).expect(page);
+        assert!(text.contains(".SH"), "{page}");
+    }
 }
