@@ -1,0 +1,284 @@
+//! Every trainer on small generated problems: it learns, its bits do not depend on threads, it resumes where it stopped.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use consonant_learn::LearnError;
+use consonant_learn::hash::combine;
+use consonant_learn::parts::{PartList, PartMarginals, PartProblem, Parts};
+use consonant_learn::trainer::{Method, Parameters, Run, Stop, Trained, train, train_differentiable};
+
+const CLASSES: usize = 3;
+const INPUTS: usize = 12;
+
+/// Classification into three classes: a part is a class, its features are the inputs of the example paired with it.
+struct Classes {
+    examples: Vec<(Vec<u32>, usize)>,
+}
+
+impl Classes {
+    /// Examples that a hidden linear model labels, with some labels wrong on purpose.
+    fn generate(count: usize, noise: bool) -> Self {
+        let mut state = 42;
+        let mut next = |bound: usize| {
+            state = combine(state, 3);
+            ((u128::from(state) * bound as u128) >> 64) as usize
+        };
+        let examples = (0..count)
+            .map(|_| {
+                let inputs: Vec<u32> = (0..4).map(|_| next(INPUTS) as u32).collect();
+                let vote =
+                    |class: usize| inputs.iter().filter(|&&input| input as usize % CLASSES == class).count();
+                let best = (0..CLASSES).max_by_key(|&class| (vote(class), class)).unwrap();
+                (inputs, if noise && next(10) == 0 { next(CLASSES) } else { best })
+            })
+            .collect();
+        Self { examples }
+    }
+}
+
+impl Parts for Classes {
+    type Workspace = ();
+
+    fn workspace(&self) {}
+
+    fn examples(&self) -> usize {
+        self.examples.len()
+    }
+
+    fn parameters(&self) -> usize {
+        CLASSES * INPUTS
+    }
+
+    fn list(&self, example: usize, _: &mut (), parts: &mut PartList) {
+        let (inputs, gold) = &self.examples[example];
+        for class in 0..CLASSES {
+            let right = class == *gold;
+            parts.push(if right { 1.0 } else { 0.0 }, if right { 0.0 } else { 1.0 });
+            inputs.iter().for_each(|&input| parts.feature(input * CLASSES as u32 + class as u32));
+        }
+    }
+
+    fn decode(&self, _: usize, scores: &[f32], _: &mut (), predicted: &mut [f32]) {
+        let best = (0..CLASSES).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap();
+        predicted[best] = 1.0;
+    }
+}
+
+impl PartMarginals for Classes {
+    fn marginals(&self, _: usize, scores: &[f32], _: &mut (), marginals: &mut [f32]) -> f64 {
+        let sum: f64 = scores.iter().map(|&score| f64::from(score).exp()).sum();
+        marginals.iter_mut().zip(scores).for_each(|(p, &score)| *p = (f64::from(score).exp() / sum) as f32);
+        sum.ln()
+    }
+}
+
+fn run_with(
+    task: &Classes,
+    method: Method,
+    given: &[(&str, f64)],
+    run: Run<'_>,
+) -> Result<Trained, LearnError> {
+    let parameters = Parameters::new(method.info(), given.iter().copied())?;
+    match method.needs_gradient() {
+        true => train_differentiable(&PartProblem::new(task), method, &parameters, run),
+        false => train(&PartProblem::new(task), method, &parameters, run),
+    }
+}
+
+fn errors(task: &Classes, weights: &[f32]) -> usize {
+    let score = |inputs: &[u32], class: usize| {
+        inputs.iter().map(|&input| weights[input as usize * CLASSES + class]).sum::<f32>()
+    };
+    let wrong = |(inputs, gold): &&(Vec<u32>, usize)| {
+        (0..CLASSES).max_by(|&a, &b| score(inputs, a).total_cmp(&score(inputs, b))) != Some(*gold)
+    };
+    task.examples.iter().filter(wrong).count()
+}
+
+#[test]
+fn every_method_learns() {
+    let task = Classes::generate(300, false);
+    for method in Method::ALL {
+        let trained =
+            run_with(&task, method, &[], Run { epochs: 30, shuffle: true, ..Run::default() }).unwrap();
+        let wrong = errors(&task, &trained.weights);
+        assert!(wrong <= 15, "{}: {wrong} of 300 wrong", method.info().name);
+    }
+}
+
+#[test]
+fn bits_do_not_depend_on_threads() {
+    let task = Classes::generate(200, true);
+    for method in Method::ALL {
+        let weights = |threads| {
+            run_with(
+                &task,
+                method,
+                &[],
+                Run { epochs: 5, threads, batch: 7, shuffle: true, ..Run::default() },
+            )
+            .unwrap()
+            .weights
+        };
+        let one = weights(1);
+        assert!(one.iter().any(|&weight| weight != 0.0));
+        assert_eq!(one, weights(2), "{}", method.info().name);
+        assert_eq!(one, weights(5), "{}", method.info().name);
+    }
+}
+
+#[test]
+fn interrupted_training_resumes_with_the_same_bits() {
+    let task = Classes::generate(200, true);
+    let folder = tempfile::tempdir().unwrap();
+    for method in Method::ALL {
+        let path = folder.path().join(method.info().name);
+        let mut dev = |weights: &[f32]| -(errors(&task, weights) as f64);
+        let straight = run_with(
+            &task,
+            method,
+            &[],
+            Run { epochs: 8, shuffle: true, dev: Some(&mut dev), ..Run::default() },
+        )
+        .unwrap();
+
+        let interrupt = AtomicBool::new(false);
+        let mut stop_at_three = |report: &consonant_learn::trainer::EpochReport| {
+            interrupt.store(report.epoch == 3, Ordering::Relaxed)
+        };
+        let mut dev = |weights: &[f32]| -(errors(&task, weights) as f64);
+        let run = Run {
+            epochs: 8,
+            shuffle: true,
+            dev: Some(&mut dev),
+            checkpoint: Some(path.clone()),
+            progress: Some(&mut stop_at_three),
+            interrupt: Some(&interrupt),
+            ..Run::default()
+        };
+        assert_eq!(run_with(&task, method, &[], run).unwrap().stop, Stop::Interrupted);
+        assert!(path.exists());
+
+        let mut dev = |weights: &[f32]| -(errors(&task, weights) as f64);
+        let run = Run {
+            epochs: 8,
+            shuffle: true,
+            dev: Some(&mut dev),
+            checkpoint: Some(path.clone()),
+            ..Run::default()
+        };
+        let resumed = run_with(&task, method, &[], run).unwrap();
+        assert_eq!(resumed.weights, straight.weights, "{}", method.info().name);
+        assert_eq!((resumed.epoch, resumed.history.len()), (straight.epoch, straight.history.len()));
+        assert!(!path.exists(), "a finished run leaves no checkpoint");
+
+        // A checkpoint of another run is not taken silently.
+        let interrupt = AtomicBool::new(false);
+        let mut stop_now =
+            |_: &consonant_learn::trainer::EpochReport| interrupt.store(true, Ordering::Relaxed);
+        let run = Run {
+            epochs: 3,
+            checkpoint: Some(path.clone()),
+            progress: Some(&mut stop_now),
+            interrupt: Some(&interrupt),
+            ..Run::default()
+        };
+        run_with(&task, method, &[], run).unwrap();
+        let other = Classes { examples: task.examples.clone() };
+        let name = method.info().parameters[0].name;
+        let changed = if method.info().parameters[0].default == 1.0 { 0.5 } else { 1.0 };
+        let run = Run { epochs: 3, checkpoint: Some(path.clone()), ..Run::default() };
+        assert!(
+            matches!(run_with(&other, method, &[(name, changed)], run), Err(LearnError::OtherRun { .. })),
+            "{}",
+            method.info().name
+        );
+    }
+}
+
+#[test]
+fn early_stopping_keeps_the_best_weights() {
+    let task = Classes::generate(100, true);
+    let mut call = 0;
+    let scores = [0.5, 0.7, 0.6, 0.65, 0.69, 0.9];
+    let mut seen: Vec<Vec<f32>> = Vec::new();
+    let mut dev = |weights: &[f32]| {
+        seen.push(weights.to_vec());
+        call += 1;
+        scores[call - 1]
+    };
+    let run = Run { epochs: 6, patience: Some(3), dev: Some(&mut dev), ..Run::default() };
+    let trained = run_with(&task, Method::AveragedPerceptron, &[], run).unwrap();
+    assert_eq!(
+        (trained.stop, trained.epoch, trained.best, trained.history.len()),
+        (Stop::Patience, 2, Some(0.7), 5)
+    );
+    assert_eq!(trained.weights, seen[1]);
+}
+
+/// At a minimum of loss + c2·w² the gradient vanishes; with c1 it lies within c1 at zeros and balances c1 elsewhere.
+#[test]
+fn batch_minima_satisfy_their_conditions() {
+    let task = Classes::generate(200, true);
+    for (c1, c2) in [(0.0, 0.5), (2.0, 0.0), (1.0, 0.1)] {
+        let given = [("c1", c1), ("c2", c2), ("epsilon", 1e-7), ("delta", 0.0)];
+        let trained = run_with(&task, Method::Lbfgs, &given, Run { epochs: 500, ..Run::default() }).unwrap();
+        let problem = PartProblem::new(&task);
+        let mut gradient = vec![0.0; CLASSES * INPUTS];
+        let mut workspace = consonant_learn::problem::Problem::workspace(&problem);
+        for example in 0..task.examples.len() {
+            let weights = consonant_learn::problem::Weights::new(&trained.weights);
+            consonant_learn::problem::Differentiate::differentiate(
+                &problem,
+                example,
+                weights,
+                &mut workspace,
+                gradient.as_mut_slice(),
+            );
+        }
+        let mut zeros = 0;
+        for (&weight, gradient) in trained.weights.iter().zip(&gradient) {
+            let smooth = gradient + 2.0 * c2 * f64::from(weight);
+            if weight == 0.0 && c1 > 0.0 {
+                zeros += 1;
+                assert!(smooth.abs() <= c1 + 1e-2, "{smooth} at a zero");
+            } else {
+                assert!((smooth + c1 * f64::from(weight.signum())).abs() < 1e-2, "{smooth} at {weight}");
+            }
+        }
+        assert!(c1 == 0.0 || zeros > 3, "L1 gives exact zeros");
+    }
+}
+
+#[test]
+fn wrong_settings_are_refused_with_what_would_be_right() {
+    let task = Classes::generate(10, false);
+    let message = |result: Result<Trained, LearnError>| result.unwrap_err().to_string();
+    assert!(
+        message(run_with(&task, Method::Arow, &[("colour", 1.0)], Run::default()))
+            .contains("variance, gamma")
+    );
+    assert!(
+        message(run_with(&task, Method::Arow, &[("gamma", f64::NAN)], Run::default()))
+            .contains("expected a value from")
+    );
+    assert!(
+        message(run_with(&Classes { examples: Vec::new() }, Method::Pegasos, &[], Run::default()))
+            .contains("no examples")
+    );
+    let run = Run { initial: Some(vec![0.0; 5]), ..Run::default() };
+    assert!(message(run_with(&task, Method::Lbfgs, &[], run)).contains("36"));
+    assert!(Method::from_name("magic").unwrap_err().to_string().contains("averaged-perceptron"));
+}
+
+#[test]
+fn initial_weights_are_where_training_begins() {
+    let task = Classes::generate(300, false);
+    let first =
+        run_with(&task, Method::PassiveAggressive, &[], Run { epochs: 20, ..Run::default() }).unwrap();
+    let mut errors_at_start = usize::MAX;
+    let mut note = |report: &consonant_learn::trainer::EpochReport| errors_at_start = report.errors;
+    let run = Run { epochs: 1, initial: Some(first.weights), progress: Some(&mut note), ..Run::default() };
+    run_with(&task, Method::PassiveAggressive, &[], run).unwrap();
+    assert!(errors_at_start < 15, "{errors_at_start}");
+}
