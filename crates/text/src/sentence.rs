@@ -2,6 +2,7 @@
 
 mod build;
 mod edit;
+mod entities;
 mod layout;
 mod surface;
 
