@@ -61,9 +61,9 @@ fn thread(random: &mut Random, units: usize, triples: bool, strength: f64) -> (P
     if triples {
         // Weights of features are shared: four classes of triples, each with its own preferences.
         let classes: Vec<f64> = (0..32).map(|_| 0.3 * strength * random.normal()).collect();
-        for v in 0..model.vertices() {
-            for (k, &a) in neighbours[v].iter().enumerate() {
-                for &b in &neighbours[v][..k] {
+        for (v, around) in neighbours.iter().enumerate() {
+            for (k, &a) in around.iter().enumerate() {
+                for &b in &around[..k] {
                     let class = random.below(4);
                     for states in 0..8 {
                         let members = [(v, states & 1), (a, states >> 1 & 1), (b, states >> 2)];

@@ -220,17 +220,17 @@ impl Cut {
         // Far above what was ever observed (a few augmentations a node); reached only if rounding plays tricks.
         let mut patience = 1000 + 64 * (self.nodes.len() + self.arcs.len());
         while let Some(&node) = self.active.front() {
-            if self.nodes[node as usize].parent != NONE {
-                if let Some(bridge) = self.grow(node) {
-                    self.clock += 1;
-                    self.augment(bridge);
-                    self.adopt_orphans();
-                    patience -= 1;
-                    if patience == 0 {
-                        break;
-                    }
-                    continue; // the node stays active: it may have more bridges
+            if self.nodes[node as usize].parent != NONE
+                && let Some(bridge) = self.grow(node)
+            {
+                self.clock += 1;
+                self.augment(bridge);
+                self.adopt_orphans();
+                patience -= 1;
+                if patience == 0 {
+                    break;
                 }
+                continue; // the node stays active: it may have more bridges
             }
             self.active.pop_front();
             self.nodes[node as usize].active = false;
@@ -389,10 +389,10 @@ impl Cut {
             if open <= self.tiny || self.nodes[head as usize].tree != tree {
                 continue;
             }
-            if let Some(distance) = self.distance_to_root(head) {
-                if best.is_none_or(|(_, nearest)| distance < nearest) {
-                    best = Some((a, distance));
-                }
+            if let Some(distance) = self.distance_to_root(head)
+                && best.is_none_or(|(_, nearest)| distance < nearest)
+            {
+                best = Some((a, distance));
             }
         }
         best

@@ -16,11 +16,11 @@
 //! for (a, b) in [(sun, sea), (sea, air), (sun, air)] {
 //!     model.add_edge(a, b, agree).unwrap();
 //! }
-//! model.add_pattern(&[(sun, 1), (sea, 1), (air, 1)], 0.3).unwrap();
+//! model.add_pattern(&[(sun, 1), (sea, 1), (air, 1)], 0.6).unwrap();
 //!
 //! let solution = TwoSlave::default().solve(&model);
 //! assert_eq!(solution.assignment, [1, 1, 1]);
-//! assert!((solution.value - 1.9).abs() < 1e-9 && solution.bound >= solution.value);
+//! assert!((solution.value - 2.2).abs() < 1e-9 && solution.bound >= solution.value);
 //! ```
 
 mod error;

@@ -204,7 +204,7 @@ impl<D: Decomposition> Master<D> {
             }
             block.keep_if_better(model, component, &self.improver);
             // Local search costs about as much as a slave: often at first, seldom later.
-            if !agreed && (iteration < 4 || iteration % 8 == 0) {
+            if !agreed && (iteration < 4 || iteration.is_multiple_of(8)) {
                 block.improve(model, component, &mut self.improver, &mut self.other);
             }
         }
