@@ -42,7 +42,8 @@ impl Axis {
         let (low, high) = if low == high { (low - 0.5, high + 0.5) } else { (low, high) };
         let rough = (high - low) / 5.0;
         let magnitude = 10f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * magnitude).find(|&s| s >= rough).unwrap_or(rough);
+        let step =
+            [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * magnitude).find(|&s| s >= rough).unwrap_or(rough);
         let first = (low / step).ceil() as i64;
         let last = (high / step).floor() as i64;
         Axis { low, high, ticks: (first..=last).map(|i| i as f64 * step).collect() }

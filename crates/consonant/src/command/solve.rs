@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use consonant_map::format::{self, Format, Problem};
 use consonant_map::solver::{Limits, Method, solve};
 use consonant_map::{Solution, Status};
-use consonant_text::Input;
+use consonant_text::input::Input;
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
@@ -38,7 +38,7 @@ pub struct Solve {
     /// Iterations at most (search nodes for exact).
     #[arg(long, value_name = "N")]
     max_iterations: Option<usize>,
-    /// Seconds at most.
+    /// Seconds at most (default: 60 for exact, none for the others).
     #[arg(long, value_name = "S")]
     time_limit: Option<f64>,
     /// Relative difference of value and bound that counts as a proof.
@@ -83,7 +83,10 @@ enum AnswerFormat {
 
 impl Solve {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
-        if self.time_limit.is_some_and(|limit| limit.is_nan() || limit < 0.0) || self.gap.is_nan() || self.gap < 0.0 {
+        if self.time_limit.is_some_and(|limit| limit.is_nan() || limit < 0.0)
+            || self.gap.is_nan()
+            || self.gap < 0.0
+        {
             return Err(crate::usage_error("--time-limit and --gap take numbers that are zero or more"));
         }
         let problem = self.read_problem()?;
@@ -95,7 +98,7 @@ impl Solve {
         ));
         let limits = Limits {
             max_iterations: self.max_iterations,
-            time_limit: self.time_limit,
+            time_limit: self.time_limit.or(matches!(self.method, MethodName::Exact).then_some(60.0)),
             gap: self.gap,
             parallel: context.threads > 1,
             trace: self.trace.is_some() || self.plot.is_some(),
@@ -180,7 +183,8 @@ fn trace_csv(solution: &Solution) -> String {
     let mut csv = String::from("iteration,seconds,bound,value\n");
     for point in &solution.trace {
         let value = if point.value.is_finite() { point.value.to_string() } else { String::new() };
-        writeln!(csv, "{},{:.6},{},{value}", point.iteration, point.seconds, point.bound).expect("writing to a string");
+        writeln!(csv, "{},{:.6},{},{value}", point.iteration, point.seconds, point.bound)
+            .expect("writing to a string");
     }
     csv
 }

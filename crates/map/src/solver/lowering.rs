@@ -11,6 +11,7 @@ use crate::model::{Graph, Literal};
 use crate::oracle::dense::DenseTable;
 use crate::oracle::sequence::Sequence;
 use crate::oracle::tree_labelling::TreeLabelling;
+use rustc_hash::FxHashMap;
 
 /// A logic factor becomes one table up to this many joint states.
 const MAX_JOINT_STATES: usize = 4096;
@@ -44,6 +45,8 @@ pub(crate) struct Draft {
     pub tables: Vec<(Vec<usize>, Vec<f64>)>,
     pub patterns: Vec<SparsePattern>,
     pub constant: f64,
+    /// Where the pair tables of at-most-one factors are in `tables`.
+    exclusions: FxHashMap<(usize, usize), usize>,
 }
 
 impl Draft {
@@ -56,6 +59,7 @@ impl Draft {
             tables: Vec::new(),
             patterns: Vec::new(),
             constant: graph.offset,
+            exclusions: FxHashMap::default(),
         };
         let merged = draft.place_variables(graph);
         let mut scores = graph.scores.clone();
@@ -270,19 +274,31 @@ impl Draft {
         Some(())
     }
 
-    /// No two of the literals hold: a table for each pair.
+    /// No two of the literals hold: entries of the pair tables, which all such factors share.
     fn place_at_most_one(&mut self, literals: &[Literal]) {
         for (i, a) in literals.iter().enumerate() {
             for b in &literals[i + 1..] {
                 let (x, y) = (self.sites[a.slot()], self.sites[b.slot()]);
-                let scope =
-                    if x.variable == y.variable { vec![x.variable] } else { vec![x.variable, y.variable] };
-                let scores = enumerate(&scope, &self.sizes, |states| {
-                    let first = (states[0] == x.state) != a.is_negated();
-                    let second = (states[states.len() - 1] == y.state) != b.is_negated();
-                    if first && second { f64::NEG_INFINITY } else { 0.0 }
+                let ((x, a), (y, b)) =
+                    if x.variable <= y.variable { ((x, a), (y, b)) } else { ((y, b), (x, a)) };
+                let same = x.variable == y.variable;
+                let (rows, columns) = (self.sizes[x.variable], self.sizes[y.variable]);
+                let table = *self.exclusions.entry((x.variable, y.variable)).or_insert_with(|| {
+                    let scope = if same { vec![x.variable] } else { vec![x.variable, y.variable] };
+                    self.tables.push((scope, vec![0.0; if same { rows } else { rows * columns }]));
+                    self.tables.len() - 1
                 });
-                self.tables.push((scope, scores));
+                let scores = &mut self.tables[table].1;
+                // A plain literal holds in one state, a negated one in all others.
+                for row in (0..rows).filter(|&row| (row == x.state) != a.is_negated()) {
+                    for column in (0..columns).filter(|&column| (column == y.state) != b.is_negated()) {
+                        if !same {
+                            scores[row * columns + column] = f64::NEG_INFINITY;
+                        } else if row == column {
+                            scores[row] = f64::NEG_INFINITY;
+                        }
+                    }
+                }
             }
         }
     }

@@ -22,7 +22,7 @@ impl Lowered {
     }
 
     fn fill(draft: Draft) -> Option<Self> {
-        let Draft { sizes, sites, tables, patterns, mut constant } = draft;
+        let Draft { sizes, sites, tables, patterns, mut constant, .. } = draft;
         // Constraints over three or more vertices become patterns that cost more than anything can earn.
         let finite = tables.iter().flat_map(|(_, scores)| scores).filter(|s| s.is_finite());
         let total: f64 =
