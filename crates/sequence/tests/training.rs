@@ -1,0 +1,275 @@
+//! Every algorithm on generated sentences: it learns, its model comes back from a file, it can be continued.
+
+use consonant_learn::hash::{combine, key};
+use consonant_learn::model::{Model, ModelWriter};
+use consonant_learn::table::Precision;
+use consonant_learn::trainer::Run;
+use consonant_sequence::inference::TransitionMask;
+use consonant_sequence::{
+    ALGORITHMS, ChainModel, Corpus, CorpusBuilder, CorpusOptions, Dev, Diagram, SentenceKeys, Sentences,
+    SequenceError, TrainedChain, Training, algorithm, train,
+};
+
+type Sentence = Vec<(u64, &'static str)>;
+
+/// Words of ten kinds; `x` and `y` words have a label that depends on the label before.
+fn generate(count: usize, seed: u64) -> Vec<Sentence> {
+    let mut state = seed;
+    let mut next = |bound: usize| {
+        state = combine(state, 11);
+        ((u128::from(state) * bound as u128) >> 64) as usize
+    };
+    (0..count)
+        .map(|_| {
+            let mut before = "N";
+            (0..3 + next(6))
+                .map(|_| {
+                    let word = next(10);
+                    let label = match word {
+                        0..3 => "D",
+                        3..6 => "N",
+                        6..8 => "V",
+                        _ if before == "D" => "N",
+                        _ => "V",
+                    };
+                    before = label;
+                    (key(&[word as u8]), label)
+                })
+                .collect()
+        })
+        .collect()
+}
+
+fn corpus(sentences: &[Sentence], options: CorpusOptions) -> Corpus {
+    fill(CorpusBuilder::new(options), sentences).finish().unwrap()
+}
+
+fn fill(mut builder: CorpusBuilder, sentences: &[Sentence]) -> CorpusBuilder {
+    for sentence in sentences {
+        builder.begin(1.0);
+        sentence.iter().for_each(|&(word, label)| {
+            builder.token(Some(label), &[word, key(b"bias")], &[], &[combine(word, 1)][..0])
+        });
+        builder.end();
+    }
+    builder
+}
+
+fn encode(corpus: &Corpus, sentences: &[Sentence]) -> Sentences {
+    let mut encoder = corpus.encoder();
+    for sentence in sentences {
+        encoder.begin();
+        sentence
+            .iter()
+            .for_each(|&(word, label)| encoder.token(Some(label), &[word, key(b"bias")], &[], &[]).unwrap());
+        encoder.end();
+    }
+    encoder.finish()
+}
+
+fn accuracy(sentences: &Sentences, paths: &[Vec<u32>]) -> f64 {
+    let pairs = || paths.iter().enumerate().flat_map(|(at, path)| path.iter().zip(sentences.gold(at)));
+    pairs().filter(|(found, gold)| found == gold).count() as f64 / pairs().count() as f64
+}
+
+fn plain(name: &str, parameters: &[(&str, f64)]) -> Training<'static> {
+    let parameters = parameters.iter().map(|&(name, value)| (name.to_string(), value)).collect();
+    Training { algorithm: algorithm(name).unwrap(), parameters, diagram: None, mask: None }
+}
+
+fn predict_from_file(
+    trained: &TrainedChain<'_>,
+    sentences: &[Sentence],
+    precision: Precision,
+) -> Vec<Vec<u32>> {
+    let mut writer = ModelWriter::new("test", serde_json::Value::Null);
+    trained.store(&mut writer, precision);
+    let model = ChainModel::open(&Model::from_bytes(&writer.to_bytes()).unwrap()).unwrap();
+    let mut decoder = model.decoder(None).unwrap();
+    let mut keys = SentenceKeys::new();
+    let decode = |sentence: &Sentence| {
+        keys.clear();
+        for &(word, _) in sentence {
+            keys.token();
+            keys.keys(&[word, key(b"bias")]);
+        }
+        decoder.score(&keys);
+        let mut path = Vec::new();
+        decoder.best(None, &mut path).unwrap();
+        path
+    };
+    sentences.iter().map(decode).collect()
+}
+
+#[test]
+fn every_algorithm_learns_and_its_model_predicts_the_same_from_a_file() {
+    let (training_set, dev_set) = (generate(150, 1), generate(60, 2));
+    for algorithm in ALGORITHMS {
+        for order in 0..=2 {
+            let local = ["memm", "bidirectional-cmm"].contains(&algorithm.name);
+            if (local && order == 2) || (algorithm.name == "piecewise-nota" && order != 1) {
+                continue;
+            }
+            let corpus = corpus(&training_set, CorpusOptions { order, ..CorpusOptions::default() });
+            let dev = encode(&corpus, &dev_set);
+            let training = plain(algorithm.name, &[]);
+            let run = Run { epochs: 25, shuffle: true, patience: Some(10), ..Run::default() };
+            let trained =
+                train(&corpus, &training, Some(Dev { sentences: &dev, candidates: None, metric: None }), run)
+                    .unwrap();
+            let paths = trained.predict(&dev, None, None).unwrap();
+            let reached = accuracy(&dev, &paths);
+            let wanted = if order == 0 { 0.85 } else { 0.95 };
+            assert!(reached >= wanted, "{} of order {order}: {reached}", algorithm.name);
+            assert_eq!(
+                predict_from_file(&trained, &dev_set, Precision::Single),
+                paths,
+                "{} of order {order}",
+                algorithm.name
+            );
+            let halved = accuracy(&dev, &predict_from_file(&trained, &dev_set, Precision::Half));
+            assert!((halved - reached).abs() < 0.02, "{}: {halved} {reached}", algorithm.name);
+        }
+    }
+}
+
+#[test]
+fn nota_trains_with_every_choice_of_negatives_and_decoding() {
+    let (training_set, dev_set) = (generate(120, 5), generate(50, 6));
+    let corpus = corpus(&training_set, CorpusOptions::default());
+    let dev = encode(&corpus, &dev_set);
+    for negatives in 0..3 {
+        for decode in 0..3 {
+            let training = plain(
+                "piecewise-nota",
+                &[
+                    ("negatives", f64::from(negatives)),
+                    ("decode", f64::from(decode)),
+                    ("samples", 1.0),
+                    ("after", 5.0),
+                    ("c2", 0.1),
+                ],
+            );
+            let trained = train(&corpus, &training, None, Run { epochs: 30, ..Run::default() }).unwrap();
+            let paths = trained.predict(&dev, None, None).unwrap();
+            // Pieces have scales of their own, so that global decoding without learned scales is the poorest choice.
+            let wanted = if decode == 2 { 0.8 } else { 0.95 };
+            assert!(
+                accuracy(&dev, &paths) > wanted,
+                "negatives {negatives}, decode {decode}: {}",
+                accuracy(&dev, &paths)
+            );
+            assert_eq!(predict_from_file(&trained, &dev_set, Precision::Single), paths);
+        }
+    }
+}
+
+#[test]
+fn threads_change_nothing() {
+    let training_set = generate(100, 3);
+    let corpus = corpus(&training_set, CorpusOptions::default());
+    for name in ["likelihood", "pseudo-likelihood", "sgd", "averaged-perceptron"] {
+        let weights = |threads| {
+            train(&corpus, &plain(name, &[]), None, Run { epochs: 6, threads, batch: 4, ..Run::default() })
+                .unwrap()
+                .weights
+        };
+        assert_eq!(weights(1), weights(3), "{name}");
+    }
+}
+
+#[test]
+fn a_model_is_continued_with_new_labels_and_features_and_keeps_the_old_ones() {
+    let old = generate(100, 7);
+    let first = corpus(&old, CorpusOptions::default());
+    let trained =
+        train(&first, &plain("averaged-perceptron", &[]), None, Run { epochs: 10, ..Run::default() })
+            .unwrap();
+    let mut writer = ModelWriter::new("test", serde_json::Value::Null);
+    trained.store(&mut writer, Precision::Single);
+    let model = ChainModel::open(&Model::from_bytes(&writer.to_bytes()).unwrap()).unwrap();
+
+    let new: Vec<Sentence> = vec![vec![(key(b"hello"), "I"), (key(&[0]), "D"), (key(&[8]), "N")]; 5];
+    let continued = fill(CorpusBuilder::continuing(CorpusOptions::default(), &model), &new).finish().unwrap();
+    assert_eq!(&continued.labels().names()[..3], model.labels().names());
+    let dev = encode(&continued, &old);
+    let untouched =
+        train(&continued, &plain("averaged-perceptron", &[]), None, Run { epochs: 0, ..Run::default() })
+            .unwrap();
+    let before =
+        accuracy(&encode(&first, &old), &trained.predict(&encode(&first, &old), None, None).unwrap());
+    let after = accuracy(&dev, &untouched.predict(&dev, None, None).unwrap());
+    assert!((before - after).abs() < 0.02, "{before} {after}");
+    let trained =
+        train(&continued, &plain("averaged-perceptron", &[]), None, Run { epochs: 5, ..Run::default() })
+            .unwrap();
+    let paths = trained.predict(&encode(&continued, &new), None, None).unwrap();
+    assert_eq!(accuracy(&encode(&continued, &new), &paths), 1.0);
+    assert!(accuracy(&dev, &trained.predict(&dev, None, None).unwrap()) > 0.9);
+}
+
+#[test]
+fn user_diagrams_train_and_masks_hold() {
+    let (training_set, dev_set) = (generate(120, 8), generate(40, 9));
+    let corpus = corpus(&training_set, CorpusOptions::default());
+    let dev = encode(&corpus, &dev_set);
+    let pieces = "diagram pairs\npiece two\nvariables 0 1\nfactor 0\nfactor 1\nfactor 0 1\ndecode global";
+    for name in ["likelihood", "averaged-perceptron", "sgd"] {
+        let training = Training { diagram: Some(Diagram::parse(pieces).unwrap()), ..plain(name, &[]) };
+        let trained = train(&corpus, &training, None, Run { epochs: 30, ..Run::default() }).unwrap();
+        assert!(accuracy(&dev, &trained.predict(&dev, None, None).unwrap()) > 0.95, "{name}");
+    }
+    let labels = corpus.labels();
+    let (d, v) = (labels.get("D").unwrap(), labels.get("V").unwrap());
+    let mut mask = TransitionMask::all_allowed(labels.len());
+    mask.forbid(d, v).unwrap();
+    let training = Training { mask: Some(mask.clone()), ..plain("likelihood", &[]) };
+    let trained = train(&corpus, &training, None, Run { epochs: 10, ..Run::default() }).unwrap();
+    let paths = trained.predict(&dev, None, Some(&mask)).unwrap();
+    assert!(paths.iter().all(|path| path.windows(2).all(|pair| pair != [d, v])));
+}
+
+#[test]
+fn bad_input_is_refused_with_its_place() {
+    let message = |result: Result<Corpus, SequenceError>| result.unwrap_err().to_string();
+    assert!(message(CorpusBuilder::new(CorpusOptions::default()).finish()).contains("no labelled token"));
+    let with = |label, keys: &[u64], values: &[f32], weight| {
+        let mut builder = CorpusBuilder::new(CorpusOptions::default());
+        builder.begin(weight);
+        builder.token(label, keys, values, &[]);
+        builder.end();
+        builder.finish()
+    };
+    assert!(message(with(None, &[1], &[], 1.0)).contains("no labelled token"));
+    assert!(message(with(Some("A"), &[1], &[f32::NAN], 1.0)).contains("token 1 of sentence 1"));
+    assert!(message(with(Some("A"), &[1, 2], &[1.0], 1.0)).contains("2 features but 1 values"));
+    assert!(message(with(Some("A"), &[1], &[], -1.0)).contains("weight -1"));
+    let unknown = CorpusBuilder::new(CorpusOptions {
+        class_weights: vec![("Z".into(), 2.0)],
+        ..CorpusOptions::default()
+    });
+    assert!(message(fill(unknown, &generate(3, 1)).finish()).contains("`Z`"));
+    assert!(algorithm("magic").unwrap_err().to_string().contains("piecewise-nota"));
+    let corpus = corpus(&generate(5, 1), CorpusOptions::default());
+    let error = train(&corpus, &plain("likelihood", &[("width", 2.0)]), None, Run::default()).unwrap_err();
+    assert!(error.to_string().contains("c1, c2"), "{error}");
+
+    // One label only, and sentences without tokens, are fine.
+    let mut builder = CorpusBuilder::new(CorpusOptions::default());
+    for length in [0, 2, 0] {
+        builder.begin(1.0);
+        (0..length).for_each(|_| builder.token(Some("A"), &[1], &[], &[]));
+        builder.end();
+    }
+    let corpus = builder.finish().unwrap();
+    for algorithm in ALGORITHMS {
+        let trained =
+            train(&corpus, &plain(algorithm.name, &[]), None, Run { epochs: 3, ..Run::default() }).unwrap();
+        assert_eq!(
+            trained.predict(corpus.sentences(), None, None).unwrap(),
+            [vec![], vec![0, 0], vec![]],
+            "{}",
+            algorithm.name
+        );
+    }
+}
