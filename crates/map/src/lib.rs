@@ -1,4 +1,35 @@
-//! Factor graphs, factors by oracle, and solvers that carry a certificate.
+//! Factor graphs that agree, with a certificate.
+//!
+//! Bring scores and constraints; get the best assignment, an upper bound on every assignment, and a status that says what
+//! is proven. No other crate of this project is needed, and nothing here is about language.
+//!
+//! Three dishes for two guests, one of whom does not eat fish, and a budget:
+//!
+//! ```
+//! use consonant_map::solver::{Limits, Method, solve};
+//! use consonant_map::{Graph, Status};
+//!
+//! let mut graph = Graph::new();
+//! let dishes = graph.binaries(&[3.0, 2.5, 1.5])?; // fish, curry, salad: how much they are liked
+//! let vegan = graph.binary(0.5)?; // being able to say so is worth something, too
+//! graph.knapsack(&dishes, &[7.0, 5.0, 3.0], 10.0)?;
+//! graph.implies(vegan, !dishes[0])?;
+//! graph.pair(dishes[1], dishes[2], 0.25)?; // they go well together
+//!
+//! let solution = solve(&graph, Method::Exact, &Limits::default())?;
+//! assert_eq!(solution.status, Status::Optimal);
+//! assert!(solution.is_true(dishes[0]) && solution.is_true(dishes[2]) && !solution.is_true(vegan));
+//! assert_eq!(solution.value, 4.5);
+//! assert!(solution.bound >= solution.value);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - [`Graph`]: variables, scores, factors; scores may change between solves.
+//! - [`oracle`]: factors known by their best configuration: chains, trees, cuts, and whatever implements
+//!   [`Oracle`](oracle::Oracle).
+//! - [`solver`]: AD3, subgradient, two-slave, spanning trees, exact; all return a [`Solution`].
+//! - [`pattern`]: sparse patterns over any set of vertices, for the two-slave decomposition.
+//! - [`mod@format`]: UAI, log-UAI, AD3's `.fg` and JSON problems.
 
 pub mod cut;
 mod factor;

@@ -1,0 +1,223 @@
+//! Problems from files: what they say, and what is said about broken ones.
+
+use consonant_map::Status;
+use consonant_map::format::{Format, read};
+use consonant_map::solver::{Limits, Method, solve};
+
+fn value(text: &str, format: Format) -> (Status, f64) {
+    let problem = read(text, format).unwrap_or_else(|e| panic!("{e}"));
+    let solution = solve(&problem.graph, Method::Exact, &Limits::default()).unwrap();
+    (solution.status, solution.value)
+}
+
+fn near((status, value): (Status, f64), expected: f64) {
+    assert_eq!(status, Status::Optimal);
+    assert!((value - expected).abs() < 1e-9, "{value}, expected {expected}");
+}
+
+fn message(text: &str, format: Format) -> String {
+    match read(text, format) {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+const GRID: &str =
+    "MARKOV\n3\n2 3 2\n4\n2 0 1\n2 2 1\n1 2\n0\n\n6\n 1 2 0 3 1 1\n6\n 1e0 1 5  0.5 2 1\n2\n 1 4\n1\n 2.5\n";
+
+#[test]
+fn uai_with_odd_order_constants_and_zeros() {
+    // x0 = 1, x1 = 0: 3; x2 = 1, x1 = 0: 0.5, times 4: 6; against x0 = 0, x1 = 1, x2 = 1: 2 · 2 · 4 = 16.
+    near(value(GRID, Format::Uai), (16.0f64 * 2.5).ln());
+}
+
+#[test]
+fn uai_without_a_solution() {
+    assert_eq!(value("MARKOV 1 2 2 1 0 1 0 2 0 1 2 1 0", Format::Uai).0, Status::Infeasible);
+    assert_eq!(value("MARKOV 0 1 0 1 0", Format::Uai).0, Status::Infeasible);
+    near(value("MARKOV 0 1 0 1 1", Format::Uai), 0.0);
+    near(value("MARKOV 1 1 1 1 0 1 2", Format::Uai), 2f64.ln());
+}
+
+#[test]
+fn log_uai_forbids_by_minus_infinity() {
+    near(value("MARKOV 2 2 2 1 2 0 1 4 -inf -3 -2.5 -inf", Format::LogUai), -2.5);
+}
+
+#[test]
+fn uai_cut_anywhere_is_an_error_with_a_line() {
+    let complete = GRID.trim_end();
+    for end in (0..complete.len()).filter(|&end| complete.as_bytes()[end].is_ascii_whitespace()) {
+        let error =
+            read(&complete[..end], Format::Uai).err().unwrap_or_else(|| panic!("accepted {end} bytes"));
+        assert!(error.line.is_some(), "{error}");
+    }
+}
+
+#[test]
+fn uai_nonsense_is_named() {
+    let cases = [
+        ("GIBBS 1 2 0", "expected `MARKOV`"),
+        ("MARKOV x", "expected the number of variables, found `x`"),
+        ("MARKOV 1 0 0", "0 states"),
+        ("MARKOV 1 2 1 1 7", "names variable 7"),
+        ("MARKOV 2 2 2 1 2 0 0", "twice"),
+        ("MARKOV 1 2 1 1 0 3 1 1 1", "declares 3 entries"),
+        ("MARKOV 1 2 1 1 0 2 -1 1", "zero or more"),
+        ("MARKOV 1 2 1 1 0 2 nan 1", "zero or more"),
+        ("MARKOV 1 2 1 1 0 2 1 1 9", "expected the end"),
+        ("MARKOV 99999999999 2", "cut short"),
+        ("MARKOV 1 2 99999999999", "cut short"),
+        ("MARKOV 2 99999 99999 1 2 0 1 9999800001", "more than"),
+    ];
+    for (text, expected) in cases {
+        let message = message(text, Format::Uai);
+        assert!(message.contains(expected) && message.starts_with("line "), "{text}: {message}");
+    }
+}
+
+#[test]
+fn fg_factors_and_negation() {
+    // x1 or not x2; exactly one of x2, x3; x4 = x1 or x3; pair of 1 and 3.
+    let text = "4\n4\n1\n0.5\n-1\n-0.25\nOR 2 1 -2\nXOR 2 2 3\nOROUT 3 1 3 4\nPAIR 2 1 3 2\n";
+    near(value(text, Format::Fg), 1.0 - 1.0 - 0.25 + 2.0);
+    assert!(message("2\n1\n0\n0\nOR 2 1 3\n", Format::Fg).contains("variable 3"));
+    assert!(message("2\n1\n0\n0\nNAND 2 1 2\n", Format::Fg).contains("unknown type `NAND`"));
+    assert!(message("2\n1\n0\n0\nOR 2 1 -1\n", Format::Fg).contains("twice"));
+    assert!(message("2\n1\n0\n0\nOR 0\n", Format::Fg).contains("empty"));
+    assert!(message("2\n2\n0\n0\nOR 2 1 2\n", Format::Fg).contains("cut short"));
+}
+
+fn json(variables: &str, factors: &str) -> String {
+    format!(r#"{{"variables": [{variables}], "factors": [{factors}]}}"#)
+}
+
+const FOUR: &str =
+    r#"{"name":"a","score":1},{"name":"b","score":2},{"name":"c","score":-1},{"name":"d","score":0.5}"#;
+
+#[test]
+fn json_logic() {
+    let cases = [
+        (r#"{"kind":"exactly-one","over":["a","b","c"]}"#, 2.5),
+        (r#"{"kind":"at-most-one","over":["a","b","d"]}"#, 2.0),
+        (r#"{"kind":"at-least-one","over":["c","!b"]}"#, 2.5),
+        (r#"{"kind":"implies","over":["b","c"]}"#, 2.5),
+        (r#"{"kind":"or-with-output","over":["a","b"],"output":"c"}"#, 2.5),
+        (r#"{"kind":"and-with-output","over":["a","b"],"output":"c"}"#, 2.5),
+        (r#"{"kind":"xor-with-output","over":["a","b"],"output":"d"}"#, 2.5),
+        (r#"{"kind":"pair","over":["a","b"],"score":-4}"#, 2.5),
+        (r#"{"kind":"pattern","over":["a","b","d"],"score":-4}"#, 3.0),
+        (r#"{"kind":"budget","over":["a","b","d"],"limit":2}"#, 3.0),
+        (r#"{"kind":"knapsack","over":["a","b","d"],"costs":[2,3,1],"limit":3.5}"#, 2.0),
+    ];
+    for (factor, expected) in cases {
+        println!("{factor}");
+        near(value(&json(FOUR, factor), Format::Json), expected);
+    }
+}
+
+#[test]
+fn json_structures() {
+    let tags = r#"{"name":"x","states":["N","V"],"scores":[1,0]},{"name":"y","scores":[0,0.5]},{"name":"z","scores":[0,0.25]}"#;
+    let cases = [
+        (r#"{"kind":"table","over":["x","y"],"scores":[[0,"-inf"],[2,0]]}"#, 2.25),
+        (r#"{"kind":"sequence","over":["x","y","z"],"pairs":[[0,-2],[0,1]]}"#, 2.75),
+        (r#"{"kind":"sequence","over":["x","y","z"],"pairs":[0,-2,0,1,0,0,0,-9]}"#, 1.5),
+        (
+            r#"{"kind":"tree-labelling","over":["x","y","z"],"edges":[[0,1],[0,2]],"tables":[0,-3,0,0,0,0,0,3]}"#,
+            3.75,
+        ),
+        (r#"{"kind":"at-most-one","over":["x=N","y=1"]}"#, 1.25),
+    ];
+    for (factor, expected) in cases {
+        println!("{factor}");
+        near(value(&json(tags, factor), Format::Json), expected);
+    }
+    let arcs =
+        r#"{"name":"01","score":1},{"name":"02","score":3},{"name":"12","score":2},{"name":"21","score":4}"#;
+    let arborescence =
+        r#"{"kind":"arborescence","over":["01","02","12","21"],"arcs":[[0,1],[0,2],[1,2],[2,1]]}"#;
+    near(value(&json(arcs, arborescence), Format::Json), 7.0);
+    let budget =
+        r#"{"kind":"tree-budget","over":["01","02","12"],"parents":[null,0,1],"lengths":[1,1,1],"limit":2}"#;
+    near(value(&json(arcs, budget), Format::Json), 8.0);
+    near(value(&json(FOUR, r#"{"kind":"cut","over":["b","c"],"pairs":[[0,1,1.5]]}"#), Format::Json), 4.0);
+}
+
+#[test]
+fn json_coverage() {
+    let text = r#"{"lengths":[2,3,2],"budget":4,"weights":[1,2,3],"sentences_of_concept":[[0],[0,1],[2]]}"#;
+    near(value(text, Format::Json), 6.0);
+}
+
+#[test]
+fn json_nonsense_is_named() {
+    let cases = [
+        ("{", "not valid JSON"),
+        ("[]", "expected an object"),
+        ("{}", "`variables` is missing"),
+        (r#"{"variables":[{"score":1}]}"#, "variables[0]: `name` is missing"),
+        (r#"{"variables":[{"name":"a"},{"name":"a"}]}"#, "already"),
+        (r#"{"variables":[{"name":"a","score":"high"}]}"#, "variables[0].score: expected a number"),
+        (r#"{"variables":[{"name":"a","scores":[]}]}"#, "empty"),
+        (r#"{"variables":[{"name":"a","states":["x"],"scores":[1,2]}]}"#, "1 states, but 2 scores"),
+        (r#"{"variables":[{"name":"a","weight":1}]}"#, "unknown key `weight`"),
+        (&json(FOUR, r#"{"kind":"nand","over":["a"]}"#), "unknown kind `nand`"),
+        (&json(FOUR, r#"{"kind":"pair","over":["a","e"],"score":1}"#), "unknown variable `e`"),
+        (&json(FOUR, r#"{"kind":"pair","over":["a"],"score":1}"#), "expected two literals"),
+        (&json(FOUR, r#"{"kind":"budget","over":["a"],"limit":-1}"#), "zero or more"),
+        (&json(FOUR, r#"{"kind":"knapsack","over":["a"],"costs":[-1],"limit":1}"#), "zero or more"),
+        (
+            &json(FOUR, r#"{"kind":"knapsack","over":["a"],"costs":[1,2],"limit":1}"#),
+            "expected 1 entries, got 2",
+        ),
+        (&json(FOUR, r#"{"kind":"exactly-one","over":["a","!a"]}"#), "twice"),
+        (&json(FOUR, r#"{"kind":"exactly-one","over":[]}"#), "empty"),
+        (
+            &json(FOUR, r#"{"kind":"tree-budget","over":["a","b"],"parents":[1,0]}"#),
+            "factors[0] (tree-budget)",
+        ),
+        (&json(FOUR, r#"{"kind":"arborescence","over":["a"],"arcs":[[0,0]]}"#), "factors[0] (arborescence)"),
+        (&json(FOUR, r#"{"kind":"cut","over":["a","b"],"pairs":[[0,1,-2]]}"#), "factors[0] (cut)"),
+    ];
+    for (text, expected) in cases {
+        let message = message(text, Format::Json);
+        assert!(message.contains(expected), "{text}: {message}");
+    }
+}
+
+#[test]
+fn mutated_problems_never_panic() {
+    let originals = [
+        (GRID.to_string(), Format::Uai),
+        ("3\n2\n1\n0.5\n-1\nOR 2 1 -2\nXOR 2 2 3\n".to_string(), Format::Fg),
+        (json(FOUR, r#"{"kind":"knapsack","over":["a","b"],"costs":[2,3],"limit":3.5}"#), Format::Json),
+    ];
+    let alphabet = b"0123456789-.einfN{}[]\",: \n!";
+    let mut state = 12345u64;
+    let mut random = |n: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % n
+    };
+    for (original, format) in originals {
+        for _ in 0..3000 {
+            let mut bytes = original.clone().into_bytes();
+            for _ in 0..1 + random(3) {
+                let at = random(bytes.len());
+                match random(3) {
+                    0 => bytes[at] = alphabet[random(alphabet.len())],
+                    1 => drop(bytes.remove(at)),
+                    _ => bytes.insert(at, alphabet[random(alphabet.len())]),
+                }
+            }
+            let text = String::from_utf8(bytes).expect("ASCII");
+            // Sizes may have become large; reading must stay bounded by the text.
+            if let Ok(problem) = read(&text, format)
+                && problem.graph.slots() < 1000
+            {
+                let limits = Limits { max_iterations: Some(50), ..Limits::default() };
+                solve(&problem.graph, Method::Ad3, &limits).unwrap();
+            }
+        }
+    }
+}
