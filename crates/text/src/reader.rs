@@ -163,13 +163,15 @@ impl<R: Read> SentenceReader<R> {
                     return Ok(Step::End);
                 };
                 let text = check_text(&block, &self.faults.file)?;
-                if columns::is_mark_only(text, block.first_line)
-                    && state.pending.len() + text.len() <= max_length
-                {
+                if columns::is_mark_only(text, block.first_line) {
                     if state.pending.is_empty() {
                         state.pending_line = block.first_line;
                     }
                     state.pending.push_str(text);
+                    if state.pending.len() > max_length {
+                        state.pending.clear();
+                        return Err(self.blocks.too_long(state.pending_line, "sentence"));
+                    }
                     continue;
                 }
                 if state.pending.is_empty() {

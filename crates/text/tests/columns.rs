@@ -91,3 +91,13 @@ fn every_error_has_its_place() {
     let narrow = Columns { label: Column::FromStart(3), ..Columns::default() };
     assert!(SentenceReader::columns("a\tO\n".as_bytes(), "test", narrow).next().unwrap().is_err());
 }
+
+#[test]
+fn a_flood_of_document_marks_is_an_error_and_not_the_end() {
+    let text = "-DOCSTART- O\n\n".repeat(100) + "a O\n";
+    let found: Vec<bool> = SentenceReader::columns(text.as_bytes(), "test", Columns::default())
+        .max_length(1000)
+        .map(|sentence| sentence.is_ok())
+        .collect();
+    assert_eq!(found, [false, true]);
+}

@@ -45,6 +45,8 @@ struct Search {
     lines: u64,
     /// Whether a line that is not blank was seen.
     content: bool,
+    /// Bytes and line ends of the blank lines before it.
+    blank: (usize, u64),
 }
 
 enum Found {
@@ -105,7 +107,7 @@ impl<R: Read> Blocks<R> {
                 return if length == 0 { Ok(None) } else { self.take(length, search.lines, "sentence") };
             }
             if length > self.max_length {
-                return Err(self.skip_block(blank));
+                return Err(self.skip_block(search, blank));
             }
             self.fill()?;
         }
@@ -128,6 +130,7 @@ impl<R: Read> Blocks<R> {
                 BlankLine::Yes(length) => {
                     search.position += length;
                     search.lines += 1;
+                    search.blank = (search.position, search.lines);
                 }
                 BlankLine::No => search.content = true,
                 BlankLine::Unknown => return Found::More,
@@ -182,7 +185,8 @@ impl<R: Read> Blocks<R> {
         }
     }
 
-    fn too_long(&self, line: u64, what: &'static str) -> Error {
+    /// The error about a line or sentence over the limit.
+    pub fn too_long(&self, line: u64, what: &'static str) -> Error {
         FormatError {
             file: Arc::clone(&self.file),
             line,
@@ -221,8 +225,30 @@ impl<R: Read> Blocks<R> {
         error
     }
 
-    fn skip_block(&mut self, blank: BlankLines) -> Error {
+    fn pass(&mut self, (bytes, lines): (usize, u64)) {
+        self.start += bytes;
+        self.next_line += lines;
+    }
+
+    fn skip_block(&mut self, mut search: Search, blank: BlankLines) -> Error {
         let error = self.too_long(self.next_line, "sentence");
+        // A flood of blank lines is passed over up to the first line that is not; a single line of blanks that
+        // does not end is taken for content.
+        while !search.content && search.position > 0 {
+            self.pass(search.blank);
+            if self.at_end {
+                return error;
+            }
+            if let Err(broken) = self.fill() {
+                return broken;
+            }
+            search = Search::default();
+            self.search(&mut search, blank);
+            if search.content {
+                self.pass(search.blank);
+                return error;
+            }
+        }
         loop {
             let mut search = Search { content: true, ..Search::default() };
             if let Found::End(length) = self.search(&mut search, blank) {
@@ -372,6 +398,11 @@ mod tests {
             blocks(&text, BlankLines::Empty, 500),
             [Ok(("a\n\n".into(), 1)), Err(3), Ok(("b\n\n".into(), 6)), Err(8)]
         );
+        let flood = format!("a\n\n{}b\n\n", "\n".repeat(FIRST_BUFFER * 5));
+        let last_line = FIRST_BUFFER as u64 * 5 + 3;
+        let mut slow = Blocks::new(flood.as_bytes(), "test".into(), 500);
+        let found: Vec<_> = std::iter::from_fn(|| own(slow.block(BlankLines::Empty))).collect();
+        assert_eq!(found, [Ok(("a\n\n".into(), 1)), Err(3), Ok(("b\n\n".into(), last_line))]);
         let mut lines = Blocks::new(text.as_bytes(), "test".into(), 500);
         let mut seen = Vec::new();
         while let Some(line) = own(lines.line()) {
