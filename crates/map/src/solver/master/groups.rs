@@ -19,6 +19,8 @@ pub(crate) struct Groups {
     /// As many states for each pattern as its group has vertices; patterns in the order of their states.
     states: Vec<u32>,
     weights: Vec<f64>,
+    /// The heaviest pattern of each group, or zero if all are lighter.
+    heaviest: Vec<f64>,
     apart: Vec<u32>,
     suffix: Vec<f64>,
     prefix: Vec<u32>,
@@ -31,6 +33,7 @@ impl Groups {
         self.score_ends.clear();
         self.states.clear();
         self.weights.clear();
+        self.heaviest.clear();
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -67,6 +70,8 @@ impl Groups {
                 largest = largest.max(weight.abs());
             }
         }
+        let own = &self.weights[begin.patterns as usize..];
+        self.heaviest.push(own.iter().copied().fold(0.0, f64::max));
         self.starts.push(Start {
             vertices: self.score_ends.len() as u32,
             patterns: self.weights.len() as u32,
@@ -81,6 +86,7 @@ impl Groups {
             score_ends: &self.score_ends[from.vertices as usize..to.vertices as usize],
             states: &self.states[from.states as usize..to.states as usize],
             weights: &self.weights[from.patterns as usize..to.patterns as usize],
+            heaviest: self.heaviest[index],
         }
     }
 
@@ -97,25 +103,23 @@ impl Groups {
             std::mem::take(&mut self.prefix),
         );
         let group = self.group(index);
-        let best = if group.is_complete() {
-            group.best_pattern(scores, labels)
-        } else {
-            group.split(scores, &mut apart, &mut suffix);
-            prefix.clear();
-            prefix.resize(group.score_ends.len(), 0);
-            labels.copy_from_slice(&apart);
-            let mut search = Search {
-                group,
-                scores,
-                apart: &apart,
-                suffix: &suffix,
-                prefix: &mut prefix,
-                labels,
-                best: f64::NEG_INFINITY,
-            };
-            search.descend(0..group.weights.len(), 0, 0.0);
-            search.best
-        };
+        let mut best = group.best_pattern(scores, labels);
+        group.split(scores, &mut apart, &mut suffix);
+        // Without any pattern a labelling scores at most what the best states apart do. Only if those are a pattern, and a
+        // bad one, is there something to search.
+        if suffix[0] > best && !group.is_complete() {
+            if group.has(&apart) {
+                prefix.clear();
+                prefix.resize(group.score_ends.len(), 0);
+                let (apart, suffix, prefix) = (&apart, &suffix, &mut prefix);
+                let mut search = Search { group, scores, apart, suffix, prefix, labels, best };
+                search.descend(0..group.weights.len(), 0, 0.0);
+                best = search.best;
+            } else {
+                best = suffix[0];
+                labels.copy_from_slice(&apart);
+            }
+        }
         (self.apart, self.suffix, self.prefix) = (apart, suffix, prefix);
         best
     }
@@ -149,6 +153,7 @@ struct Group<'a> {
     score_ends: &'a [u32],
     states: &'a [u32],
     weights: &'a [f64],
+    heaviest: f64,
 }
 
 impl Group<'_> {
@@ -167,6 +172,22 @@ impl Group<'_> {
         self.ways() == Some(self.weights.len())
     }
 
+    /// Whether a labelling is a pattern.
+    fn has(&self, labels: &[u32]) -> bool {
+        let width = labels.len();
+        let (mut low, mut high) = (0, self.weights.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            match self.states[middle * width..(middle + 1) * width].cmp(labels) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return true,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        false
+    }
+
+    /// The best labelling that is a pattern, if there is one.
     fn best_pattern(&self, scores: &[f64], labels: &mut [u32]) -> f64 {
         let width = self.score_ends.len();
         let mut best = (f64::NEG_INFINITY, 0);
@@ -181,7 +202,10 @@ impl Group<'_> {
                 best = (value, p);
             }
         }
-        labels.copy_from_slice(&self.states[best.1 * width..(best.1 + 1) * width]);
+        match self.states.get(best.1 * width..(best.1 + 1) * width) {
+            Some(states) => labels.copy_from_slice(states),
+            None => labels.fill(0),
+        }
         best.0
     }
 
@@ -236,8 +260,12 @@ impl Search<'_> {
         while start < range.end {
             let state = state_of(start);
             let end = (start + 1..range.end).find(|&p| state_of(p) != state).unwrap_or(range.end);
-            self.prefix[depth] = state;
-            self.descend(start..end, depth + 1, score + own[state as usize]);
+            let score = score + own[state as usize];
+            // Nothing below this branch is better than the best rest with the heaviest pattern.
+            if score + self.suffix[depth + 1] + self.group.heaviest > self.best {
+                self.prefix[depth] = state;
+                self.descend(start..end, depth + 1, score);
+            }
             start = end;
         }
     }
