@@ -37,6 +37,8 @@ macro_rules! vectorized {
     };
 }
 
+pub(crate) use vectorized;
+
 /// The larger of two scores; compiles to one instruction, unlike `f32::max` with its care for NaN.
 #[inline(always)]
 fn larger(a: f32, b: f32) -> f32 {

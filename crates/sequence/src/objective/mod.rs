@@ -8,6 +8,7 @@ mod early_update;
 mod local;
 mod nota;
 mod scaling;
+mod single_sums;
 #[cfg(test)]
 mod tests;
 mod whole;

@@ -3,6 +3,7 @@
 use consonant_learn::problem::{Separation, Weights};
 use consonant_learn::sparse::{Gradient, SparseVector};
 
+use super::single_sums::SingleSums;
 use super::{Offset, add_pair_scores, node_scores};
 use crate::corpus::Corpus;
 use crate::diagram::Piece;
@@ -15,6 +16,8 @@ pub(crate) struct WholeChain<'a> {
     group: usize,
     locked_nodes: bool,
     locked_grams: bool,
+    /// Every label pair is scored and allowed.
+    plain: bool,
     /// For each sentence its weight, class weights included.
     weights: Vec<f32>,
 }
@@ -27,6 +30,8 @@ pub(crate) struct ChainWorkspace {
     loaded: Vec<f32>,
     scaled: Vec<f32>,
     potentials_fresh: bool,
+    single_fresh: bool,
+    single_usable: bool,
     pub(crate) nodes: Vec<f32>,
     pub(crate) edges: Vec<f32>,
     pub(crate) inference: Workspace,
@@ -36,6 +41,7 @@ pub(crate) struct ChainWorkspace {
     excess: Vec<f32>,
     counts: Vec<f64>,
     edge_counts: Vec<f64>,
+    single: SingleSums,
 }
 
 impl ChainWorkspace {
@@ -46,6 +52,8 @@ impl ChainWorkspace {
             transitions,
             scaled: Vec::new(),
             potentials_fresh: true,
+            single_fresh: false,
+            single_usable: false,
             nodes: Vec::new(),
             edges: Vec::new(),
             inference: Workspace::new(),
@@ -55,6 +63,7 @@ impl ChainWorkspace {
             excess: Vec::new(),
             counts: Vec::new(),
             edge_counts: Vec::new(),
+            single: SingleSums::default(),
         }
     }
 
@@ -67,11 +76,12 @@ impl ChainWorkspace {
             self.scaled.extend(grams.iter().map(|weight| scale * weight));
             &self.scaled
         };
-        if self.loaded != grams {
+        if !same_bits(&self.loaded, grams) {
             self.transitions.load(grams)?;
             self.loaded.clear();
             self.loaded.extend_from_slice(grams);
             self.potentials_fresh = false;
+            self.single_fresh = false;
         }
         Ok(())
     }
@@ -111,6 +121,14 @@ impl ChainWorkspace {
     }
 }
 
+/// Whether two vectors are the same, bit by bit; block by block, so that it runs in vector registers.
+fn same_bits(a: &[f32], b: &[f32]) -> bool {
+    let differ = |(a, b): (&[f32], &[f32])| {
+        a.iter().zip(b).fold(0, |bits, (a, b)| bits | (a.to_bits() ^ b.to_bits())) != 0
+    };
+    a.len() == b.len() && !a.chunks(512).zip(b.chunks(512)).any(differ)
+}
+
 /// The chain that was scored last; a macro, because the borrows of its fields must stay apart.
 macro_rules! chain {
     ($workspace:ident) => {{
@@ -139,6 +157,7 @@ impl<'a> WholeChain<'a> {
             corpus,
             transitions: corpus.space.grams.transitions(mask)?,
             group,
+            plain: corpus.space.grams.is_dense() && mask.is_none() && !corpus.space.has_pairs(),
             locked_nodes: piece.factors.iter().any(|factor| factor.offsets.len() == 1 && factor.locked),
             locked_grams: piece.factors.iter().any(|factor| factor.offsets.len() > 1 && factor.locked),
             weights: (0..sentences.len()).map(|at| sentences.weight(at) * mean(sentences.gold(at))).collect(),
@@ -295,25 +314,17 @@ impl<'a> WholeChain<'a> {
             return Ok(0.0);
         }
         workspace.score(corpus, &corpus.sentences, sentence, self.group(weights), weights.scale)?;
-        workspace.refresh();
         workspace.counts.clear();
         workspace.counts.resize(workspace.transitions.score_count(), 0.0);
         workspace.edge_counts.clear();
         workspace.edge_counts.resize(workspace.edges.len(), 0.0);
-        let mut posterior =
-            workspace.inference.forward_backward(&chain!(workspace), &workspace.potentials)?;
-        let free = posterior.log_partition();
-        workspace.excess.clear();
-        workspace.excess.extend(posterior.nodes().iter().map(|&p| p as f32));
-        posterior.add_transition_counts(1.0, &mut workspace.counts)?;
-        if !workspace.edges.is_empty() {
-            posterior.add_edge_counts(1.0, &mut workspace.edge_counts)?;
-        }
+        let free = self.sum_over_sequences(workspace)?;
         let truth = if gold.contains(&UNKNOWN) {
             workspace.known.clear();
             gold.iter().for_each(|&label| {
                 if label == UNKNOWN { workspace.known.push_all() } else { workspace.known.push(&[label]) }
             });
+            workspace.refresh();
             let mut posterior = workspace.inference.forward_backward(
                 &chain!(workspace).with_candidates(&workspace.known)?,
                 &workspace.potentials,
@@ -344,6 +355,32 @@ impl<'a> WholeChain<'a> {
         }
         self.add_gradient(sentence, weight, workspace, gradient);
         Ok(f64::from(weight) * (free - truth))
+    }
+
+    /// The logarithm of the sum over all sequences; writes marginals to `excess` and adds expected counts.
+    fn sum_over_sequences(&self, workspace: &mut ChainWorkspace) -> Result<f64, SequenceError> {
+        let labels = self.corpus.space.labels();
+        if self.plain && !workspace.single_fresh {
+            workspace.single_usable = workspace.single.load(labels, &workspace.loaded);
+            workspace.single_fresh = true;
+        }
+        if self.plain && workspace.single_usable {
+            let ChainWorkspace { single, nodes, excess, counts, .. } = workspace;
+            if let Some(sum) = single.run(nodes, excess, counts) {
+                return Ok(sum);
+            }
+            workspace.counts.fill(0.0);
+        }
+        workspace.refresh();
+        let mut posterior =
+            workspace.inference.forward_backward(&chain!(workspace), &workspace.potentials)?;
+        workspace.excess.clear();
+        workspace.excess.extend(posterior.nodes().iter().map(|&p| p as f32));
+        posterior.add_transition_counts(1.0, &mut workspace.counts)?;
+        if !workspace.edges.is_empty() {
+            posterior.add_edge_counts(1.0, &mut workspace.edge_counts)?;
+        }
+        Ok(posterior.log_partition())
     }
 
     fn add_gradient<G: Gradient + ?Sized>(
