@@ -144,7 +144,8 @@ pub(super) fn search(network: &Network, threshold: f64, context: &mut Context, o
         match tree.expand(node, context) {
             Expansion::Closed => {}
             Expansion::Interrupted(bound) => unexplored = unexplored.max(bound),
-            Expansion::Split(dive, rest) => {
+            Expansion::Split(halves) => {
+                let [dive, rest] = *halves;
                 tree.push(rest);
                 current = Some(dive);
             }
@@ -171,27 +172,53 @@ enum Expansion {
     /// A limit struck; the bound of what is left.
     Interrupted(f64),
     /// Two halves, the more promising first.
-    Split(Node, Node),
+    Split(Box<[Node; 2]>),
 }
 
-/// Rounds of tightening at one node.
+/// Rounds of tightening at the root.
 struct Tightening {
+    rounds: usize,
     /// Bound before the last round.
     bound: f64,
+    /// Bound minus cut before the first round.
+    gap: f64,
     /// Tables before the first round.
     tables: usize,
+    /// The network before the first round, for elimination: added tables make it wider.
+    looser: Option<(Network, Arc<Lift>)>,
 }
 
 impl Tightening {
-    /// Adds tables if the last round paid; whether any were added.
-    fn add(&mut self, network: &mut Network, bound: f64, cut: f64, limits: &Limits) -> bool {
-        if self.bound - bound <= 0.01 * (bound - cut) {
-            return false;
-        }
-        self.bound = bound;
-        if self.tables == 0 {
+    fn new() -> Self {
+        Self { rounds: 0, bound: f64::INFINITY, gap: f64::INFINITY, tables: 0, looser: None }
+    }
+
+    /// Whether the last round was worth its time.
+    fn pays(&self, bound: f64, cut: f64) -> bool {
+        self.bound - bound > 0.01 * (bound - cut)
+    }
+
+    /// Whether so much of the gap is left after a round that elimination looks better.
+    fn disappoints(&self, bound: f64, cut: f64) -> bool {
+        self.rounds > 0 && bound - cut > 0.3 * self.gap
+    }
+
+    /// Adds tables; whether there were any to add.
+    fn add(
+        &mut self,
+        network: &mut Network,
+        lift: &Arc<Lift>,
+        bound: f64,
+        cut: f64,
+        limits: &Limits,
+    ) -> bool {
+        if self.rounds == 0 {
+            self.gap = bound - cut;
             self.tables = network.tables.len();
+            self.looser = Some((network.clone(), Arc::clone(lift)));
         }
+        self.rounds += 1;
+        self.bound = bound;
         let budget = Budget { table: 5000, tables: 4 * self.tables.max(100), total: 1_000_000, cycles: 2000 };
         tighten(network, budget, limits) > 0
     }
@@ -264,7 +291,7 @@ impl Tree<'_> {
         let Node { mut network, mut lift, mut bound, depth, .. } = node;
         let at_root = depth == 0;
         let mut rounds = 0;
-        let mut tightening = Tightening { bound: f64::INFINITY, tables: 0 };
+        let mut tightening = Tightening::new();
         loop {
             let reductions = context.reductions(at_root);
             let Ok((reduced, here)) = reduce(network, lift.take(), self.cut, reductions, &context.limits)
@@ -308,21 +335,27 @@ impl Tree<'_> {
                 continue;
             }
             if at_root {
-                let first = tightening.tables == 0;
-                let affordable = if first { 3e8 } else { f64::INFINITY };
-                if let Some(closed) = self.try_elimination(&network, &here, affordable, true, context) {
+                if let Some(closed) = self.try_elimination(&network, &here, 3e8, true, context) {
                     return closed;
                 }
-                if !first {
+                if tightening.rounds > 0 {
                     self.dive(&network, &here, context);
                 }
-                if context.options.cycles && tightening.add(&mut network, bound, self.cut, &context.limits) {
+                if tightening.disappoints(bound, self.cut)
+                    && let Some((looser, its_lift)) = tightening.looser.take()
+                    && let Some(closed) =
+                        self.try_elimination(&looser, &its_lift, f64::INFINITY, true, context)
+                {
+                    return closed;
+                }
+                if context.options.cycles
+                    && tightening.pays(bound, self.cut)
+                    && tightening.add(&mut network, &here, bound, self.cut, &context.limits)
+                {
                     lift = Some(here);
                     continue;
                 }
-                if first
-                    && let Some(closed) = self.try_elimination(&network, &here, f64::INFINITY, true, context)
-                {
+                if let Some(closed) = self.try_elimination(&network, &here, f64::INFINITY, true, context) {
                     return closed;
                 }
             }
@@ -342,7 +375,7 @@ impl Tree<'_> {
         let affordable = affordable.min(context.options.elimination_work);
         let order = best_order(network, affordable, thorough)?;
         match eliminate(network, &order.variables, &context.limits) {
-            Eliminated::Optimum(_, states) => {
+            Eliminated::Optimum(states) => {
                 self.submit_reduced(lift, &states, context);
                 Some(Expansion::Closed)
             }
@@ -402,22 +435,22 @@ impl Tree<'_> {
         let least_progress = if at_root { 1e-4 } else { 0.02 };
         for sweep in 0..most {
             let before = network.constant;
-            if !schedule.sweep(network, self.cut, &context.limits) {
+            if !schedule.sweep(network, self.cut, &context.limits) || network.constant <= self.cut {
                 return false;
             }
-            if network.constant <= self.cut {
-                return false;
-            }
-            if sweep == 0 || (at_root && (sweep == 9 || sweep % 100 == 99)) {
-                self.find_assignment(network, &decode(network, &around).0, lift, at_root, context);
+            let gap = network.constant - self.cut;
+            let settled =
+                before - network.constant <= least_progress * gap.min(network.constant.abs().max(1.0));
+            let last = settled || sweep + 1 == most || context.limits.expired();
+            // Early on to have something to prune with, and when the messages know most.
+            if last || sweep == 0 || (at_root && sweep == 9) {
+                let thorough = at_root && (last || sweep == 9);
+                self.find_assignment(network, &decode(network, &around).0, lift, thorough, context);
                 if network.constant <= self.cut {
                     return false;
                 }
             }
-            let gap = network.constant - self.cut;
-            if context.limits.expired()
-                || before - network.constant <= least_progress * gap.min(network.constant.abs().max(1.0))
-            {
+            if last {
                 break;
             }
         }
@@ -462,6 +495,6 @@ impl Tree<'_> {
             serial,
         };
         let serial = self.serial;
-        Expansion::Split(node(with, serial), node(without, serial - 1))
+        Expansion::Split(Box::new([node(with, serial), node(without, serial - 1)]))
     }
 }

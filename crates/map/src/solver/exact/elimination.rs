@@ -15,8 +15,8 @@ const BLOCK: usize = 512;
 
 /// What elimination found.
 pub(super) enum Eliminated {
-    /// An optimal assignment and its value.
-    Optimum(f64, Vec<usize>),
+    /// An optimal assignment.
+    Optimum(Vec<usize>),
     /// Every assignment is forbidden.
     Infeasible,
     /// Time ran out.
@@ -100,7 +100,7 @@ pub(super) fn eliminate(network: &Network, order: &[u32], limits: &Limits) -> El
             States::Wide(states) => usize::from(states[entry]),
         };
     }
-    Eliminated::Optimum(total, assignment)
+    Eliminated::Optimum(assignment)
 }
 
 /// How one table takes part in the walk.

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 /// When to stop; shared by all stages of one solve.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
-    pub(super) start: Instant,
-    pub(super) deadline: Option<Instant>,
+    start: Instant,
+    deadline: Option<Instant>,
     pub(super) max_nodes: Option<u64>,
 }
 
@@ -21,12 +21,7 @@ impl Limits {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// The same limits with at most `time` from now.
-    pub(super) fn within(&self, time: Duration) -> Self {
-        let soon = Instant::now() + time;
-        Self { deadline: Some(self.deadline.map_or(soon, |deadline| deadline.min(soon))), ..self.clone() }
-    }
-
+    /// Seconds since the start.
     pub(super) fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }

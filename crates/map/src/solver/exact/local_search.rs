@@ -210,6 +210,47 @@ impl<'a> LocalSearch<'a> {
         self.optimize(&chosen, &part, &order, limits)
     }
 
+    /// Re-optimizes exactly everything between walls: layers of equal distance from a variable far out, every
+    /// `spacing`-th of which is held. Bands between them turn over at any length. Returns whether the value rose, or `None` when the bands
+    /// are too wide for `work` entries.
+    pub(super) fn improve_bands(
+        &mut self,
+        spacing: usize,
+        work: f64,
+        dice: &mut Dice,
+        limits: &Limits,
+    ) -> Option<bool> {
+        let count = self.network.sizes.len();
+        let mut start = dice.below(count) as u32;
+        let mut distance = Vec::new();
+        for _ in 0..2 {
+            distance = vec![usize::MAX; count];
+            distance[start as usize] = 0;
+            let mut reached = vec![start];
+            let mut next = 0;
+            while next < reached.len() {
+                let v = reached[next] as usize;
+                for &index in &self.around[v] {
+                    for &u in &self.network.tables[index as usize].scope {
+                        if distance[u as usize] == usize::MAX {
+                            distance[u as usize] = distance[v] + 1;
+                            reached.push(u);
+                        }
+                    }
+                }
+                next += 1;
+            }
+            start = reached[reached.len() - 1];
+        }
+        let offset = dice.below(spacing);
+        let chosen: Vec<u32> = (0..count as u32)
+            .filter(|&v| distance[v as usize] != usize::MAX && distance[v as usize] % spacing != offset)
+            .collect();
+        let part = self.conditioned(&chosen, &self.positions(&chosen));
+        let order = best_order(&part, work, false)?;
+        Some(self.optimize(&chosen, &part, &order.variables, limits))
+    }
+
     /// Re-optimizes exactly `size` variables around `center`, given the others, if elimination takes at most
     /// `work` entries. Unlike scattered moves it can turn over a whole region. Returns whether the value rose.
     pub(super) fn improve_region(&mut self, center: u32, size: usize, work: f64, limits: &Limits) -> bool {
@@ -246,7 +287,7 @@ impl<'a> LocalSearch<'a> {
 
     /// Solves the conditioned network and moves there if it is better.
     fn optimize(&mut self, chosen: &[u32], part: &Network, order: &[u32], limits: &Limits) -> bool {
-        let Eliminated::Optimum(_, states) = eliminate(part, order, limits) else {
+        let Eliminated::Optimum(states) = eliminate(part, order, limits) else {
             return false;
         };
         let before: Vec<usize> = chosen.iter().map(|&v| self.assignment[v as usize]).collect();

@@ -2,13 +2,13 @@
 //!
 //! A problem passes through stages, each of which may finish it, and every search node passes through them again:
 //!
-//! 1. *Reduction* ([`presolve`]): forbidden, dominated and hopeless states go, and so do variables whose elimination
+//! 1. *Reduction* (`presolve`): forbidden, dominated and hopeless states go, and so do variables whose elimination
 //!    leaves a small table; what remains falls into connected components.
-//! 2. *Elimination* ([`elimination`]) where the network is narrow enough.
-//! 3. *Message passing* ([`messages`]) lowers the bound and forbids states that cannot beat the incumbent, while
-//!    [`primal`] rounds, searches locally and dives to raise it.
-//! 4. *Tightening* ([`cycles`]) adds tables over frustrated cycles, which the bound cannot see otherwise.
-//! 5. *Branching* ([`branch`]), best-first between dives.
+//! 2. *Elimination* (`elimination`) where the network is narrow enough.
+//! 3. *Message passing* (`messages`) lowers the bound and forbids states that cannot beat the incumbent, while
+//!    `primal` rounds, searches locally and dives to raise it.
+//! 4. *Tightening* (`cycles`) adds tables over frustrated cycles, which the bound cannot see otherwise.
+//! 5. *Branching* (`branch`), best-first between dives.
 //!
 //! ```
 //! use consonant_map::solver::exact::{Certificate, Network, Options, solve};
@@ -44,7 +44,6 @@ pub use network::{Network, NetworkError, Table};
 
 use branch::{Context, search};
 use components::components;
-use limits::Limits;
 use presolve::reduce;
 use std::time::Duration;
 

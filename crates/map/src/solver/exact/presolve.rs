@@ -230,7 +230,7 @@ impl Session {
     fn compress(&mut self) -> Result<bool, Hopeless> {
         let mut kept: Vec<Option<Vec<u16>>> = vec![None; self.sizes.len()];
         let mut changed = false;
-        for v in 0..self.sizes.len() {
+        for (v, kept) in kept.iter_mut().enumerate() {
             if !self.alive[v] {
                 continue;
             }
@@ -242,7 +242,7 @@ impl Session {
             }
             if states.len() < self.sizes[v] || states.len() == 1 {
                 changed = true;
-                kept[v] = Some(states);
+                *kept = Some(states);
             }
         }
         if !changed {
@@ -502,11 +502,9 @@ impl Session {
     fn finish(self, parent: Option<Arc<Lift>>) -> (Network, Arc<Lift>) {
         let mut renamed = vec![u32::MAX; self.sizes.len()];
         let mut variables = Vec::new();
-        for v in 0..self.sizes.len() {
-            if self.alive[v] {
-                renamed[v] = variables.len() as u32;
-                variables.push(v as u32);
-            }
+        for (v, name) in renamed.iter_mut().enumerate().filter(|&(v, _)| self.alive[v]) {
+            *name = variables.len() as u32;
+            variables.push(v as u32);
         }
         let network = Network {
             sizes: variables.iter().map(|&v| self.sizes[v as usize]).collect(),

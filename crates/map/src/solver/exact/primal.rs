@@ -63,9 +63,6 @@ impl Tree<'_> {
         let limits = &context.limits;
         let mut local = LocalSearch::new(root, assignment);
         local.tabu(500, &mut self.dice, limits);
-        if let Some((_, best)) = &self.best {
-            local.fuse(best);
-        }
         let mut failures = 0;
         let mut bucket = 256.0;
         let joint = pair_checks(root) <= 2e7;
@@ -76,6 +73,19 @@ impl Tree<'_> {
                 failures += 1;
                 bucket = if failures < 4 { bucket } else { 4096.0 };
             }
+        }
+        failures = 0;
+        let mut spacing = 16;
+        while joint && failures < 6 && spacing > 3 && !limits.expired() {
+            match local.improve_bands(spacing, 2e3 * root.sizes.len() as f64, &mut self.dice, limits) {
+                None => spacing = spacing * 3 / 4,
+                Some(true) => failures = 0,
+                Some(false) => failures += 1,
+            }
+        }
+        // Only now the incumbent comes in: from the start it would draw every search into its own valley.
+        if let Some((_, best)) = &self.best {
+            local.fuse(best);
         }
         // Where an assignment loses in the reduced network, it may not be optimal (complementary slackness).
         let losses = losses(reduced, &lift.project(&local.assignment), 1e9);
