@@ -1,0 +1,115 @@
+//! Tags that words were seen with (Ratnaparkhi 1996, A maximum entropy model for part-of-speech tagging).
+
+use consonant_learn::hash;
+use consonant_learn::model::{Model, ModelWriter};
+use consonant_sequence::inference::Candidates;
+use rustc_hash::FxHashMap;
+
+use crate::TaggerError;
+
+/// For frequent words, the labels that they had in training: other labels need not be considered.
+#[derive(Debug, Clone, Default)]
+pub struct TagDictionary {
+    words: FxHashMap<u64, u32>,
+    starts: Vec<u32>,
+    labels: Vec<u32>,
+}
+
+impl TagDictionary {
+    /// Lists the labels of every word that occurs at least `least` times. Words with an occurrence of unknown label (`None`) are left
+    /// out: they may have any.
+    pub fn build<'a>(tokens: impl Iterator<Item = (&'a str, Option<u32>)>, least: u32) -> Self {
+        let mut seen: FxHashMap<&str, (u32, Option<Vec<u32>>)> = FxHashMap::default();
+        for (word, label) in tokens {
+            let (count, labels) = seen.entry(word).or_insert((0, Some(Vec::new())));
+            *count += 1;
+            match (label, &mut *labels) {
+                (Some(label), Some(labels)) if !labels.contains(&label) => labels.push(label),
+                (None, _) => *labels = None,
+                _ => {}
+            }
+        }
+        let mut kept: Vec<(u64, Vec<u32>)> = seen
+            .into_iter()
+            .filter(|(_, (count, _))| *count >= least)
+            .filter_map(|(word, (_, labels))| labels.map(|labels| (hash::key(word.as_bytes()), labels)))
+            .collect();
+        kept.sort_unstable();
+        let mut dictionary = Self { starts: vec![0], ..Self::default() };
+        for (row, (word, mut labels)) in kept.into_iter().enumerate() {
+            labels.sort_unstable();
+            dictionary.words.insert(word, row as u32);
+            dictionary.labels.extend(labels);
+            dictionary.starts.push(dictionary.labels.len() as u32);
+        }
+        dictionary
+    }
+
+    /// The labels of a word, if it is listed.
+    pub fn get(&self, word: &str) -> Option<&[u32]> {
+        let row = *self.words.get(&hash::key(word.as_bytes()))? as usize;
+        Some(&self.labels[self.starts[row] as usize..self.starts[row + 1] as usize])
+    }
+
+    /// Adds a position with the candidates of a word.
+    pub fn push(&self, word: &str, candidates: &mut Candidates) {
+        match self.get(word) {
+            Some(labels) => candidates.push(labels),
+            None => candidates.push_all(),
+        }
+    }
+
+    /// The number of words.
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Whether there is no word.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    pub(crate) fn store(&self, writer: &mut ModelWriter) {
+        let mut words = vec![0; self.words.len()];
+        for (&word, &row) in &self.words {
+            words[row as usize] = word;
+        }
+        writer.array("dictionary.words", &words);
+        writer.array("dictionary.starts", &self.starts);
+        writer.array("dictionary.labels", &self.labels);
+    }
+
+    pub(crate) fn open(model: &Model, labels: usize) -> Result<Option<Self>, TaggerError> {
+        if !model.has("dictionary.words") {
+            return Ok(None);
+        }
+        let words = model.array::<u64>("dictionary.words")?;
+        let starts = model.array::<u32>("dictionary.starts")?.to_vec();
+        let listed = model.array::<u32>("dictionary.labels")?.to_vec();
+        let fits = starts.len() == words.len() + 1
+            && starts.windows(2).all(|pair| pair[0] < pair[1])
+            && starts.last().is_some_and(|&end| end as usize == listed.len())
+            && listed.iter().all(|&label| (label as usize) < labels);
+        if !fits {
+            return Err(model.damaged("the tag dictionary does not fit the labels").into());
+        }
+        let words = words.iter().enumerate().map(|(row, &word)| (word, row as u32)).collect();
+        Ok(Some(Self { words, starts, labels: listed }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_frequent_and_fully_labelled_words_are_listed() {
+        let tokens =
+            [("a", Some(2)), ("a", Some(0)), ("a", Some(2)), ("b", Some(1)), ("c", Some(1)), ("c", None)];
+        let dictionary = TagDictionary::build(tokens.into_iter(), 2);
+        assert_eq!(dictionary.get("a"), Some(&[0, 2][..]));
+        assert_eq!(dictionary.get("b"), None);
+        assert_eq!(dictionary.get("c"), None);
+        assert_eq!(dictionary.len(), 1);
+    }
+}

@@ -1,0 +1,98 @@
+//! What decided a label.
+
+use consonant_sequence::features::Scope;
+use consonant_text::Sentence;
+
+use crate::{Request, Tagger, TaggerError};
+
+/// What one feature says for the label that was chosen and for its closest rival.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contribution {
+    /// The feature, or the labels before.
+    pub feature: String,
+    /// Its score for the chosen label.
+    pub chosen: f32,
+    /// Its score for the rival.
+    pub rival: f32,
+}
+
+/// Why a word has its label.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// The word.
+    pub word: String,
+    /// The label.
+    pub label: String,
+    /// The label with the next best score, given the labels before.
+    pub rival: Option<String>,
+    /// Features that tell the two apart, those with the largest difference first.
+    pub contributions: Vec<Contribution>,
+}
+
+impl Tagger {
+    /// Tags a sentence and says for each word what decided: the features whose scores differ between the label and its closest
+    /// rival.
+    pub fn explain(&self, sentence: &Sentence) -> Result<Vec<Explanation>, TaggerError> {
+        let mut tagged = [sentence.clone()];
+        self.decoder()?.tag(&mut tagged, &Request::default())?;
+        let labels = self.chain().labels();
+        let mut buffer = String::new();
+        let path: Vec<u32> = (0..sentence.len())
+            .map(|word| {
+                self.column()
+                    .label(&tagged[0], word, &mut buffer)
+                    .and_then(|label| labels.get(label))
+                    .unwrap_or(0)
+            })
+            .collect();
+        Ok((0..sentence.len()).map(|word| self.explain_word(sentence, &path, word)).collect())
+    }
+
+    fn explain_word(&self, sentence: &Sentence, path: &[u32], word: usize) -> Explanation {
+        let (chain, labels) = (self.chain(), self.chain().labels());
+        let mut rows: Vec<(String, Vec<f32>)> = Vec::new();
+        for feature in
+            self.extractor().describe(sentence.len(), |word, _| sentence.form(word), word, Scope::Node)
+        {
+            let mut row = vec![0.0; labels.len()];
+            chain
+                .explain(feature.key)
+                .into_iter()
+                .for_each(|(label, weight)| row[label as usize] = weight * feature.value);
+            rows.push((feature.name, row));
+        }
+        for length in 2..=chain.order() + 1 {
+            let Some(first) = (word + 1).checked_sub(length) else { break };
+            let mut gram = path[first..=word].to_vec();
+            let history: Vec<&str> = gram[..length - 1].iter().map(|&label| labels.name(label)).collect();
+            let name = format!("after {}", history.join(" "));
+            let row = (0..labels.len() as u32).map(|label| {
+                gram[length - 1] = label;
+                chain.gram_weight(&gram)
+            });
+            rows.push((name, row.collect()));
+        }
+        let total = |label: usize| rows.iter().map(|(_, row)| row[label]).sum::<f32>();
+        let chosen = path[word] as usize;
+        let rival =
+            (0..labels.len()).filter(|&label| label != chosen).max_by(|&a, &b| total(a).total_cmp(&total(b)));
+        let difference = |contribution: &Contribution| (contribution.chosen - contribution.rival).abs();
+        let mut contributions: Vec<Contribution> = rows
+            .iter()
+            .map(|(name, row)| Contribution {
+                feature: name.clone(),
+                chosen: row[chosen],
+                rival: rival.map_or(0.0, |rival| row[rival]),
+            })
+            .filter(|contribution| difference(contribution) > 0.0)
+            .collect();
+        contributions
+            .sort_by(|a, b| difference(b).total_cmp(&difference(a)).then_with(|| a.feature.cmp(&b.feature)));
+        Explanation {
+            word: sentence.form(word).to_owned(),
+            label: labels.name(path[word]).to_owned(),
+            rival: rival.map(|rival| labels.name(rival as u32).to_owned()),
+            contributions,
+        }
+    }
+}

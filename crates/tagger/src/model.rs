@@ -1,0 +1,212 @@
+//! A tagger on disk: the chain, its templates and resources, the tag dictionary, and how it came to be.
+
+use std::sync::Arc;
+
+use consonant_learn::model::{Model, ModelWriter};
+use consonant_learn::names::FeatureNames;
+use consonant_sequence::ChainModel;
+use consonant_sequence::features::{Extractor, Resources, Scope, Templates};
+use consonant_text::Sentence;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{Column, Decoder, TagDictionary, TaggerError};
+
+/// The name of the task in model files.
+pub const TASK: &str = "tagger";
+/// Names are kept for so many of the strongest weights.
+const NAMED_WEIGHTS: usize = 2000;
+
+/// How a tagger was made; the metadata of its file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Settings {
+    #[serde(with = "column_name")]
+    pub column: Column,
+    pub algorithm: String,
+    pub parameters: Vec<(String, f64)>,
+    pub epoch: usize,
+    pub accuracy: Option<f64>,
+    pub sentences: usize,
+    pub tokens: usize,
+    pub fingerprint: u64,
+}
+
+mod column_name {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use crate::Column;
+
+    pub fn serialize<S: Serializer>(column: &Column, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(column.name())
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Column, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// A weight and what it speaks of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Strength {
+    /// The feature, or the labels of an n-gram.
+    pub feature: String,
+    /// The label.
+    pub label: String,
+    /// The weight.
+    pub weight: f32,
+}
+
+/// A trained tagger. Cheap to clone; weights stay in the mapped file.
+#[derive(Debug, Clone)]
+pub struct Tagger {
+    chain: ChainModel,
+    extractor: Extractor,
+    dictionary: Option<Arc<TagDictionary>>,
+    settings: Settings,
+    names: Option<FeatureNames>,
+}
+
+impl Tagger {
+    /// Opens a tagger's model; other tasks' models are refused.
+    pub fn open(model: &Model) -> Result<Self, TaggerError> {
+        model.expect_task(TASK)?;
+        let settings: Settings = serde_json::from_value(model.metadata().clone())
+            .map_err(|error| model.damaged(format!("its description is incomplete: {error}")))?;
+        let chain = ChainModel::open(model)?;
+        let resources = Arc::new(Resources::open(model)?);
+        let templates = Templates::compile(&model.text("templates")?, &["form"], &resources)?;
+        let dictionary = TagDictionary::open(model, chain.labels().len())?.map(Arc::new);
+        Ok(Self {
+            extractor: Extractor::new(Arc::new(templates), resources),
+            chain,
+            dictionary,
+            settings,
+            names: FeatureNames::open(model, "tagger")?,
+        })
+    }
+
+    /// The column that it predicts.
+    pub fn column(&self) -> Column {
+        self.settings.column
+    }
+
+    /// The chain.
+    pub fn chain(&self) -> &ChainModel {
+        &self.chain
+    }
+
+    /// What makes its features.
+    pub fn extractor(&self) -> &Extractor {
+        &self.extractor
+    }
+
+    /// The tag dictionary, if there is one.
+    pub fn dictionary(&self) -> Option<&TagDictionary> {
+        self.dictionary.as_deref()
+    }
+
+    /// Decodes many sentences, in parallel on rayon's threads.
+    pub fn decoder(&self) -> Result<Decoder<'_>, TaggerError> {
+        Decoder::new(self)
+    }
+
+    /// The strongest weights, label n-grams included, strongest first. Features have their names if they are among those that were kept.
+    pub fn strongest(&self, count: usize) -> Vec<Strength> {
+        let names: FxHashMap<u64, &str> = self.names.iter().flat_map(FeatureNames::iter).collect();
+        let label = |label: u32| self.chain.labels().name(label).to_owned();
+        let mut found: Vec<(f32, u64, u32)> = Vec::new();
+        for (key, pairs) in self.chain.node_table().rows() {
+            found.extend(pairs.map(|(label, weight)| (weight, key, label)));
+        }
+        keep_strongest(&mut found, count);
+        let mut strengths: Vec<Strength> = found
+            .into_iter()
+            .map(|(weight, key, of)| Strength {
+                feature: names.get(&key).map_or_else(|| format!("#{key:016x}"), |name| (*name).to_owned()),
+                label: label(of),
+                weight,
+            })
+            .collect();
+        for gram in self.chain.grams().grams() {
+            let Some((last, history)) = gram.split_last() else { continue };
+            let history: Vec<String> = history.iter().map(|&of| label(of)).collect();
+            strengths.push(Strength {
+                feature: format!("after {}", history.join(" ")),
+                label: label(*last),
+                weight: self.chain.gram_weight(gram),
+            });
+        }
+        strengths.sort_by(|a, b| {
+            b.weight.abs().total_cmp(&a.weight.abs()).then_with(|| a.feature.cmp(&b.feature))
+        });
+        strengths.truncate(count);
+        strengths
+    }
+
+    /// Keeps names for the strongest weights, found in the sentences that the tagger was trained on.
+    pub(crate) fn store_names(&self, writer: &mut ModelWriter, sentences: &[Sentence]) {
+        let mut found: Vec<(f32, u64, u32)> = Vec::new();
+        for (key, pairs) in self.chain.node_table().rows() {
+            let strongest = pairs.map(|(_, weight)| weight).max_by(|a, b| a.abs().total_cmp(&b.abs()));
+            found.extend(strongest.map(|weight| (weight, key, 0)));
+        }
+        keep_strongest(&mut found, NAMED_WEIGHTS);
+        let mut missing: FxHashMap<u64, Option<String>> =
+            found.iter().map(|&(_, key, _)| (key, None)).collect();
+        let mut left = missing.len();
+        let mut workspace = self.extractor.workspace();
+        let mut features = Default::default();
+        for sentence in sentences {
+            if left == 0 {
+                break;
+            }
+            let form = |word: usize, _: usize| sentence.form(word);
+            self.extractor.load(&mut workspace, sentence.len(), form);
+            for word in 0..sentence.len() {
+                self.extractor.node_features(&workspace, word, &mut features);
+                if !features.keys.iter().any(|key| missing.get(key).is_some_and(Option::is_none)) {
+                    continue;
+                }
+                for feature in self.extractor.describe(sentence.len(), form, word, Scope::Node) {
+                    if let Some(name @ None) = missing.get_mut(&feature.key) {
+                        *name = Some(feature.name);
+                        left -= 1;
+                    }
+                }
+            }
+        }
+        let mut names: Vec<(u64, String)> =
+            missing.into_iter().filter_map(|(key, name)| name.map(|name| (key, name))).collect();
+        names.sort_unstable();
+        FeatureNames::store(writer, "tagger", names.iter().map(|(key, name)| (*key, name.as_str())));
+    }
+}
+
+fn keep_strongest(found: &mut Vec<(f32, u64, u32)>, count: usize) {
+    let stronger = |a: &(f32, u64, u32), b: &(f32, u64, u32)| {
+        b.0.abs().total_cmp(&a.0.abs()).then_with(|| (a.1, a.2).cmp(&(b.1, b.2)))
+    };
+    if found.len() > count && count > 0 {
+        found.select_nth_unstable_by(count - 1, stronger);
+    }
+    found.truncate(count);
+    found.sort_unstable_by(stronger);
+}
+
+/// Begins a model file with all but the names.
+pub(crate) fn store(
+    settings: &Settings,
+    extractor: &Extractor,
+    dictionary: &TagDictionary,
+    chain: impl FnOnce(&mut ModelWriter),
+) -> ModelWriter {
+    let mut writer = ModelWriter::new(TASK, json!(settings));
+    writer.text("templates", extractor.templates().text());
+    extractor.resources().store(&mut writer);
+    if !dictionary.is_empty() {
+        dictionary.store(&mut writer);
+    }
+    chain(&mut writer);
+    writer
+}

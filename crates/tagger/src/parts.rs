@@ -1,0 +1,115 @@
+//! What a tagger predicts: one label for each word, from one or two columns of CoNLL-U.
+
+use std::fmt;
+use std::str::FromStr;
+
+use consonant_text::sentence::EditError;
+use consonant_text::{Layer, Sentence};
+
+/// Separates the two halves of a joint label; no tag has it.
+const JOINT: char = ' ';
+
+/// The column that is predicted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Column {
+    /// Universal parts of speech.
+    #[default]
+    Upos,
+    /// The treebank's own tags.
+    Xpos,
+    /// Morphological features.
+    Feats,
+    /// Part of speech and features as one label.
+    UposFeats,
+}
+
+impl Column {
+    /// Every column.
+    pub const ALL: [Self; 4] = [Self::Upos, Self::Xpos, Self::UposFeats, Self::Feats];
+
+    /// Its name on the command line and in models.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Upos => "upos",
+            Self::Xpos => "xpos",
+            Self::Feats => "feats",
+            Self::UposFeats => "upos+feats",
+        }
+    }
+
+    /// The gold label of a word, built in `buffer`; `None` if it has none. No features (`_`) are a label where a part of speech
+    /// stands beside them.
+    pub fn label<'b>(self, sentence: &Sentence, word: usize, buffer: &'b mut String) -> Option<&'b str> {
+        buffer.clear();
+        match self {
+            Self::Upos => buffer.push_str(sentence.upos(word)),
+            Self::Xpos => buffer.push_str(sentence.xpos(word)),
+            Self::Feats => {
+                buffer.push_str(sentence.feats(word));
+                return (buffer != "_" || sentence.upos(word) != "_").then_some(buffer);
+            }
+            Self::UposFeats => {
+                buffer.push_str(sentence.upos(word));
+                if buffer != "_" {
+                    buffer.push(JOINT);
+                    buffer.push_str(sentence.feats(word));
+                }
+            }
+        }
+        (buffer != "_").then_some(buffer)
+    }
+
+    /// Writes a label into a sentence.
+    pub fn write(self, sentence: &mut Sentence, word: usize, label: &str) -> Result<(), EditError> {
+        match self {
+            Self::Upos => sentence.set(word, Layer::Upos, label),
+            Self::Xpos => sentence.set(word, Layer::Xpos, label),
+            Self::Feats => sentence.set(word, Layer::Feats, label),
+            Self::UposFeats => {
+                let (upos, feats) = label.split_once(JOINT).unwrap_or((label, "_"));
+                sentence.set(word, Layer::Upos, upos)?;
+                sentence.set(word, Layer::Feats, feats)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Column {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|column| column.name() == name).ok_or_else(|| {
+            let known: Vec<&str> = Self::ALL.iter().map(|column| column.name()).collect();
+            format!("unknown column `{name}`; the columns are {}", known.join(", "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_read_and_written_back() {
+        let text = "1\tdogs\t_\tNOUN\tNNS\tNumber=Plur\t_\t_\t_\t_\n2\t.\t_\tPUNCT\t.\t_\t_\t_\t_\t_\n3\tx\t_\t_\t_\t_\t_\t_\t_\t_\n\n";
+        let gold = Sentence::from_conllu(text).unwrap();
+        let mut buffer = String::new();
+        for column in Column::ALL {
+            let mut copy = Sentence::from_conllu(text).unwrap();
+            for word in 0..2 {
+                let label = column.label(&gold, word, &mut buffer).unwrap().to_owned();
+                column.write(&mut copy, word, &label).unwrap();
+            }
+            assert_eq!(copy.to_string(), text, "{column}");
+            assert_eq!(column.label(&gold, 2, &mut buffer), None);
+            assert_eq!(column.name().parse(), Ok(column));
+        }
+        assert!("pos".parse::<Column>().unwrap_err().contains("upos, xpos"));
+    }
+}
