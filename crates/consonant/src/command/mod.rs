@@ -4,8 +4,11 @@ mod check;
 mod completions;
 mod convert;
 mod evaluate;
+mod inspect;
 mod man;
+mod predict;
 mod solve;
+mod train;
 
 use std::process::ExitCode;
 
@@ -17,7 +20,10 @@ use crate::context::Context;
 /// What the user can ask for.
 #[derive(Subcommand)]
 pub enum Command {
+    Train(train::Train),
+    Predict(predict::Predict),
     Evaluate(evaluate::Evaluate),
+    Inspect(inspect::Inspect),
     Convert(convert::Convert),
     Check(check::Check),
     Completions(completions::Completions),
@@ -29,7 +35,10 @@ impl Command {
     /// Runs the command; an error is reported by `main`, with exit code 1 (2 for wrong usage).
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         match self {
+            Command::Train(command) => command.run(context),
+            Command::Predict(command) => command.run(context),
             Command::Evaluate(command) => command.run(context),
+            Command::Inspect(command) => command.run(context),
             Command::Convert(command) => command.run(context),
             Command::Check(command) => command.run(context),
             Command::Completions(command) => command.run(context),

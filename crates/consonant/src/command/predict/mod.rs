@@ -1,0 +1,61 @@
+//! `consonant predict`: the model knows its task; one file a task.
+
+mod report;
+mod tagger;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use consonant_learn::model::Model;
+
+use crate::context::Context;
+
+/// Fills in what a model predicts; the output has the input's format.
+#[derive(Args)]
+#[command(
+    after_help = "Example:\n  consonant predict --model tagger.model text.conllu --output tagged.conllu --report report.json"
+)]
+pub struct Predict {
+    /// The model; it knows its task.
+    #[arg(long, value_name = "M")]
+    model: PathBuf,
+    /// Input files; none or `-` is standard input.
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Where the output goes (default: standard output).
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// How models that must agree are decoded: two-slave, spanning-trees, ad3, subgradient or exact.
+    #[arg(long, value_name = "NAME")]
+    decoder: Option<String>,
+    /// Add the probability of each prediction.
+    #[arg(long)]
+    marginals: bool,
+    /// Add the K best outputs of each sentence.
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    n_best: u16,
+    /// Write value, bound, status and time of each unit, and their totals, as JSON.
+    #[arg(long, value_name = "FILE.json")]
+    report: Option<PathBuf>,
+}
+
+impl Predict {
+    /// Opens the model and lets its task predict.
+    pub fn run(self, context: &Context) -> Result<ExitCode> {
+        let model = Model::open(&self.model)?;
+        match model.task() {
+            consonant_tagger::TASK => tagger::predict(&self, &model, context),
+            other => bail!(
+                "{} is a model for `{other}`, which this program cannot predict with",
+                self.model.display()
+            ),
+        }
+    }
+
+    /// The inputs; standard input if there are none.
+    fn inputs(&self) -> Vec<PathBuf> {
+        if self.files.is_empty() { vec![PathBuf::from("-")] } else { self.files.clone() }
+    }
+}

@@ -1,0 +1,284 @@
+//! `consonant train tagger`
+
+use std::fs;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+use consonant_learn::model::Model;
+use consonant_learn::table::Precision;
+use consonant_learn::trainer::{EpochReport, Stop};
+use consonant_sequence::features::{Clusters, Gazetteer, Resources, Vectors};
+use consonant_sequence::{ALGORITHMS, Diagram, Pairs, algorithm};
+use consonant_tagger::{Column, Corpora, Tagger, TaggerSettings, Trained, prepare};
+use consonant_text::Sentence;
+use consonant_text::input::Input;
+
+use crate::context::Context;
+use crate::sentences;
+
+/// Trains a part-of-speech or morphological tagger.
+#[derive(Args)]
+#[command(
+    after_help = "Example:\n  consonant train tagger --train train.conllu --dev dev.conllu --model tagger.model --column xpos"
+)]
+pub struct TrainTagger {
+    /// Training data in CoNLL-U; words with `_` are not labelled.
+    #[arg(long, value_name = "FILE")]
+    train: Option<PathBuf>,
+    /// Data on which training stops; without it all epochs are done.
+    #[arg(long, value_name = "FILE")]
+    dev: Option<PathBuf>,
+    /// Where the model goes.
+    #[arg(long, value_name = "OUT")]
+    model: Option<PathBuf>,
+    /// What to predict: upos, xpos, upos+feats or feats.
+    #[arg(long, value_name = "COLUMN", default_value = "upos")]
+    column: Column,
+    /// How many labels back the chain looks (default: 2 for few labels, 1 for many).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=8))]
+    order: Option<u8>,
+    /// The training algorithm, or `list` to see all with their parameters.
+    #[arg(long, value_name = "NAME", default_value = "averaged-perceptron")]
+    algorithm: String,
+    /// A parameter of the algorithm.
+    #[arg(long = "parameter", short = 'P', value_name = "NAME=VALUE", value_parser = named_number)]
+    parameters: Vec<(String, f64)>,
+    /// Passes over the data (default: 20; 200 iterations for L-BFGS).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    epochs: Option<u32>,
+    /// Stop after so many epochs without a better dev accuracy.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    patience: u32,
+    /// Draw the diagram of pieces that is trained; without data this is all that is done.
+    #[arg(long, value_name = "FILE.svg")]
+    diagram: Option<PathBuf>,
+    /// Train on pieces declared in a file instead of the algorithm's.
+    #[arg(long, value_name = "FILE")]
+    pieces: Option<PathBuf>,
+    /// Continue a tagger; labels and features are added.
+    #[arg(long, value_name = "MODEL")]
+    init: Option<PathBuf>,
+    /// Feature templates instead of the built-in ones (see docs/templates.md).
+    #[arg(long, value_name = "FILE")]
+    template: Option<PathBuf>,
+    /// Leave out features that occur less often.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    min_count: u32,
+    /// Give weights to all pairs of feature and label, or to observed ones only (default: all for few labels).
+    #[arg(long, value_name = "all|observed", value_parser = pairs)]
+    weights: Option<Pairs>,
+    /// Words seen at least N times take only labels that they were seen with; 0: no such limit.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    dictionary: u32,
+    /// Word clusters: `bits<TAB>word` or `word<TAB>cluster`.
+    #[arg(long, value_name = "FILE")]
+    clusters: Option<PathBuf>,
+    /// A list of phrases, one a line.
+    #[arg(long = "gazetteer", value_name = "NAME=FILE", value_parser = named_file)]
+    gazetteers: Vec<(String, PathBuf)>,
+    /// Word vectors in text: `word number number …`.
+    #[arg(long, value_name = "FILE")]
+    vectors: Option<PathBuf>,
+    /// Let tokens with a label count more or less than 1.
+    #[arg(long = "class-weight", value_name = "LABEL=WEIGHT", value_parser = named_number)]
+    class_weights: Vec<(String, f64)>,
+    /// Store weights in half precision, and say what it costs on dev.
+    #[arg(long)]
+    half: bool,
+    /// Save the state after each epoch; if the file is there, training goes on from it.
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Refuse trainings that need more memory (default: what is available).
+    #[arg(long, value_name = "GIGABYTES")]
+    memory: Option<f64>,
+}
+
+impl TrainTagger {
+    /// Trains and writes the model.
+    pub fn run(self, context: &Context) -> Result<ExitCode> {
+        if self.algorithm == "list" {
+            let mut out = context.open_output(None)?;
+            for algorithm in ALGORITHMS {
+                use std::io::Write as _;
+                write!(out, "{algorithm}")?;
+            }
+            out.finish()?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let pieces = self.pieces.as_deref().map(read_pieces).transpose()?;
+        if let Some(path) = &self.diagram {
+            self.draw(context, path, pieces.as_ref())?;
+            if self.train.is_none() {
+                return Ok(ExitCode::SUCCESS);
+            }
+        }
+        let (Some(train), Some(out)) = (&self.train, &self.model) else {
+            return Err(crate::usage_error(
+                "give the training data with --train FILE and the model's place with --model OUT",
+            ));
+        };
+        let settings = self.settings(context, pieces)?;
+        let sentences = read(train)?;
+        let dev = self.dev.as_deref().map(read).transpose()?;
+        let corpora = prepare(&sentences, dev.as_deref(), settings)?;
+        self.check_memory(context, &corpora)?;
+        let trained = corpora.train(&mut |epoch| context.note(describe(epoch)), None)?;
+        trained.model.write(out)?;
+        context.note(summary(&trained, out));
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn settings(&self, context: &Context, pieces: Option<Diagram>) -> Result<TaggerSettings> {
+        Ok(TaggerSettings {
+            column: self.column,
+            order: self.order.map(usize::from),
+            algorithm: algorithm(&self.algorithm)?.name.to_owned(),
+            parameters: self.parameters.clone(),
+            diagram: pieces,
+            templates: self.template.as_deref().map(read_text).transpose()?,
+            resources: self.resources()?,
+            min_count: self.min_count,
+            pairs: self.weights,
+            dictionary: self.dictionary,
+            class_weights: self
+                .class_weights
+                .iter()
+                .map(|(label, weight)| (label.clone(), *weight as f32))
+                .collect(),
+            epochs: self.epochs.map(|epochs| epochs as usize),
+            patience: self.patience as usize,
+            precision: if self.half { Precision::Half } else { Precision::Single },
+            initial: self.init.as_deref().map(open_tagger).transpose()?,
+            threads: context.threads,
+            seed: context.seed,
+            checkpoint: self.checkpoint.clone(),
+        })
+    }
+
+    fn resources(&self) -> Result<Resources> {
+        let name = |path: &Path| path.display().to_string();
+        let clusters = self
+            .clusters
+            .as_deref()
+            .map(|path| anyhow::Ok(Clusters::read(&name(path), reader(path)?)?))
+            .transpose()?;
+        let vectors = self
+            .vectors
+            .as_deref()
+            .map(|path| anyhow::Ok(Vectors::read(&name(path), reader(path)?)?))
+            .transpose()?;
+        let gazetteers =
+            self.gazetteers.iter().map(|(name, path)| anyhow::Ok(Gazetteer::read(name, reader(path)?)?));
+        Ok(Resources { clusters, gazetteers: gazetteers.collect::<Result<_>>()?, vectors })
+    }
+
+    fn draw(&self, context: &Context, path: &Path, pieces: Option<&Diagram>) -> Result<()> {
+        use std::io::Write as _;
+        let order = usize::from(self.order.unwrap_or(1));
+        let svg = match pieces {
+            Some(diagram) => diagram.to_svg(),
+            None => algorithm(&self.algorithm)?.diagram(order, &self.parameters)?.to_svg(),
+        };
+        let mut out = context.open_output(Some(path))?;
+        out.write_all(svg.as_bytes())?;
+        out.finish()?;
+        Ok(())
+    }
+
+    fn check_memory(&self, context: &Context, corpora: &Corpora<'_>) -> Result<()> {
+        let gigabytes = corpora.memory() as f64 / 1e9;
+        let labels = corpora.labels().len();
+        context
+            .note(format!("{labels} labels, {} weights, {gigabytes:.2} GB for training", corpora.weights()));
+        let limit = self.memory.or_else(available_gigabytes);
+        if let Some(limit) = limit
+            && gigabytes > limit
+        {
+            bail!(
+                "training needs about {gigabytes:.2} GB, {limit:.2} GB are there; give fewer features (--min-count 2, --weights observed, \
+                 a shorter --template) or allow more with --memory"
+            );
+        }
+        Ok(())
+    }
+}
+
+fn describe(epoch: &EpochReport) -> String {
+    let dev = epoch.dev.map_or(String::new(), |score| format!("  dev {:.2}%", 100.0 * score));
+    let errors = if epoch.errors > 0 { format!("  {} errors", epoch.errors) } else { String::new() };
+    format!("epoch {:3}  loss {:.4}{errors}{dev}  {:.1} s", epoch.epoch, epoch.loss, epoch.seconds)
+}
+
+fn summary(trained: &Trained, out: &Path) -> String {
+    let why = match trained.stop {
+        Stop::Epochs => "all epochs done",
+        Stop::Patience => "no better on dev",
+        Stop::Converged => "nothing left to learn",
+        Stop::Interrupted => "interrupted",
+    };
+    let accuracy =
+        trained.accuracy.map_or(String::new(), |score| format!(", dev accuracy {:.2}%", 100.0 * score));
+    let half = trained
+        .precision_loss
+        .map_or(String::new(), |loss| format!(", half precision costs {:.3} points", 100.0 * loss));
+    format!("{}: epoch {}{accuracy} ({why}){half}", out.display(), trained.epoch)
+}
+
+fn read(path: &Path) -> Result<Vec<Sentence>> {
+    let opened = sentences::open(path)?;
+    if !opened.is_conllu {
+        bail!(
+            "{} is not CoNLL-U, which taggers are trained on; `consonant convert` makes it from columns",
+            opened.name
+        );
+    }
+    Ok(opened.reader.collect::<Result<_, _>>()?)
+}
+
+fn reader(path: &Path) -> Result<BufReader<Input>> {
+    Ok(BufReader::new(Input::open(path)?))
+}
+
+fn read_text(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+fn read_pieces(path: &Path) -> Result<Diagram> {
+    Diagram::parse(&read_text(path)?).with_context(|| format!("in {}", path.display()))
+}
+
+fn open_tagger(path: &Path) -> Result<Tagger> {
+    Ok(Tagger::open(&Model::open(path)?)?)
+}
+
+/// What the system says is free for new work; nothing where it does not say.
+fn available_gigabytes() -> Option<f64> {
+    let info = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024.0 / 1e9)
+}
+
+fn pairs(text: &str) -> Result<Pairs, String> {
+    match text {
+        "all" => Ok(Pairs::All),
+        "observed" => Ok(Pairs::Observed),
+        _ => Err("expected `all` or `observed`".to_owned()),
+    }
+}
+
+fn named_number(text: &str) -> Result<(String, f64), String> {
+    let (name, number) = text.rsplit_once('=').ok_or("expected NAME=NUMBER")?;
+    let number = number.parse().ok().filter(|number: &f64| number.is_finite());
+    Ok((name.to_owned(), number.ok_or("expected a finite number after `=`")?))
+}
+
+fn named_file(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, path)) if !name.is_empty() && !path.is_empty() => Ok((name.to_owned(), path.into())),
+        _ => Err("expected NAME=FILE".to_owned()),
+    }
+}
