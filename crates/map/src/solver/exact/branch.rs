@@ -10,7 +10,7 @@ use super::messages::{Schedule, decode};
 use super::network::Network;
 use super::ordering::best_order;
 use super::presolve::{Reductions, reduce};
-use super::primal::losses;
+use super::primal::{Effort, losses};
 use super::{Options, Progress};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -61,8 +61,13 @@ impl Context<'_> {
         self.limits.expired() || self.limits.max_nodes.is_some_and(|most| self.nodes >= most)
     }
 
+    /// The largest score that integer tables allow up to `bound`; any other bound stays as it is.
+    pub(super) fn round_down(&self, bound: f64) -> f64 {
+        if self.unit > 0.0 { (bound / self.unit + 1e-4).floor() * self.unit } else { bound }
+    }
+
     /// Nothing at or below this is worth finding once `value` is known.
-    fn cut(&self, value: f64) -> f64 {
+    pub(super) fn cut(&self, value: f64) -> f64 {
         if self.unit > 0.0 { value + self.unit * (1.0 - 1e-4) } else { value + tolerance(value) }
     }
 }
@@ -444,8 +449,12 @@ impl Tree<'_> {
             let last = settled || sweep + 1 == most || context.limits.expired();
             // Early on to have something to prune with, and when the messages know most.
             if last || sweep == 0 || (at_root && sweep == 9) {
-                let thorough = at_root && (last || sweep == 9);
-                self.find_assignment(network, &decode(network, &around).0, lift, thorough, context);
+                let effort = match (at_root, last, sweep) {
+                    (true, true, _) => Effort::Full,
+                    (true, false, 9) => Effort::Quick,
+                    _ => Effort::Read,
+                };
+                self.find_assignment(network, &decode(network, &around).0, lift, effort, context);
                 if network.constant <= self.cut {
                     return false;
                 }

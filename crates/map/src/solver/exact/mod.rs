@@ -151,7 +151,7 @@ pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progr
         }
     }
     let nodes = context.nodes;
-    let bound = bound + rounding_allowance(network, bound);
+    let bound = context.round_down(bound + rounding_allowance(network, bound));
     if known.is_none() {
         return Answer { assignment: None, value: None, bound, certificate: Certificate::Stopped, nodes };
     }

@@ -9,6 +9,17 @@ use super::ordering::pair_checks;
 use super::presolve::reduce;
 use std::sync::Arc;
 
+/// How much to spend on an assignment.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Effort {
+    /// Take it as it is.
+    Read,
+    /// Tabu search and fusion with the incumbent.
+    Quick,
+    /// Exact moves of large neighbourhoods as well.
+    Full,
+}
+
 impl Tree<'_> {
     /// Fixes the variables that message passing is surest of, quarter by quarter, and reads off the rest: a
     /// descent to one leaf that costs little more than the first steps.
@@ -33,7 +44,7 @@ impl Tree<'_> {
                 Err(_) => return,
             }
             if network.sizes.is_empty() {
-                self.find_assignment(&network, &[], &lift, true, context);
+                self.find_assignment(&network, &[], &lift, Effort::Full, context);
                 return;
             }
             let mut schedule = Schedule::new(&network);
@@ -51,61 +62,83 @@ impl Tree<'_> {
         reduced: &Network,
         states: &[usize],
         lift: &Arc<Lift>,
-        thorough: bool,
+        effort: Effort,
         context: &Context,
     ) {
         let assignment = lift.apply(states);
-        if !thorough {
+        if effort == Effort::Read {
             self.submit(self.root.value(&assignment), assignment, context);
             return;
         }
         let root = self.root;
-        let limits = &context.limits;
         let mut local = LocalSearch::new(root, assignment);
-        local.tabu(500, &mut self.dice, limits);
-        let mut failures = 0;
-        let mut bucket = 256.0;
-        let joint = pair_checks(root) <= 2e7;
-        while joint && failures < 8 && !limits.expired() {
-            if local.improve_jointly(bucket, &mut self.dice, limits) {
-                failures = 0;
-            } else {
-                failures += 1;
-                bucket = if failures < 4 { bucket } else { 4096.0 };
-            }
-        }
-        failures = 0;
-        let mut spacing = 16;
-        while joint && failures < 6 && spacing > 3 && !limits.expired() {
-            match local.improve_bands(spacing, 2e3 * root.sizes.len() as f64, &mut self.dice, limits) {
-                None => spacing = spacing * 3 / 4,
-                Some(true) => failures = 0,
-                Some(false) => failures += 1,
-            }
+        local.tabu(500, &mut self.dice, &context.limits);
+        let closed = context.cut(root.value(&local.assignment)) >= reduced.constant;
+        if effort == Effort::Full && !closed {
+            self.improve_widely(&mut local, context);
         }
         // Only now the incumbent comes in: from the start it would draw every search into its own valley.
         if let Some((_, best)) = &self.best {
             local.fuse(best);
         }
-        // Where an assignment loses in the reduced network, it may not be optimal (complementary slackness).
+        if effort == Effort::Full && !closed {
+            self.improve_doubtful_regions(&mut local, reduced, lift, context);
+        }
+        self.submit(root.value(&local.assignment), local.assignment, context);
+    }
+
+    /// Exact moves of most variables at once, until they stop paying.
+    fn improve_widely(&mut self, local: &mut LocalSearch, context: &Context) {
+        let limits = &context.limits;
+        if pair_checks(self.root) > 2e7 {
+            return;
+        }
+        for bucket in [256.0, 4096.0] {
+            let mut failures = 0;
+            while failures < 3 && !limits.expired() {
+                let improved = local.improve_jointly(bucket, &mut self.dice, limits);
+                failures = if improved { 0 } else { failures + 1 };
+            }
+        }
+        let work = 2e3 * self.root.sizes.len() as f64;
+        let mut spacing = 16;
+        let mut failures = 0;
+        while failures < 6 && spacing > 3 && !limits.expired() {
+            match local.improve_bands(spacing, work, &mut self.dice, limits) {
+                None => spacing = spacing * 3 / 4,
+                Some(true) => failures = 0,
+                Some(false) => failures += 1,
+            }
+        }
+    }
+
+    /// Exact moves around the variables where the assignment loses most in the reduced network: by complementary
+    /// slackness it can only be wrong there.
+    fn improve_doubtful_regions(
+        &mut self,
+        local: &mut LocalSearch,
+        reduced: &Network,
+        lift: &Arc<Lift>,
+        context: &Context,
+    ) {
         let losses = losses(reduced, &lift.project(&local.assignment), 1e9);
         let mut centers: Vec<u32> = (0..losses.len() as u32).filter(|&v| losses[v as usize] > 1e-6).collect();
         centers.sort_by(|&a, &b| losses[b as usize].total_cmp(&losses[a as usize]).then(a.cmp(&b)));
         let origins = lift.origins();
-        let mut size = root.sizes.len().min(150);
-        failures = 0;
-        for &center in centers.iter().take(16 + root.sizes.len() / 16) {
-            if failures > 24 || limits.expired() {
-                break;
+        let count = self.root.sizes.len();
+        let mut size = count.min(150);
+        let mut failures = 0;
+        for &center in centers.iter().take(16 + count / 16) {
+            if failures > 24 || context.limits.expired() {
+                return;
             }
-            if local.improve_region(origins[center as usize], size, 1e6, limits) {
+            if local.improve_region(origins[center as usize], size, 1e6, &context.limits) {
                 failures = 0;
             } else {
                 failures += 1;
-                size = if failures % 8 == 0 { (size * 3 / 4).max(8.min(size)) } else { size };
+                size = if failures % 8 == 0 { (size * 3 / 4).max(8.min(count)) } else { size };
             }
         }
-        self.submit(root.value(&local.assignment), local.assignment, context);
     }
 }
 

@@ -223,3 +223,70 @@ fn bad_tables_are_refused() {
     assert!(network.add_table(&[], &[]).is_err());
     assert!(Network::new(&[70_000]).is_err());
 }
+
+#[test]
+fn domains_of_hundreds_of_states_are_eliminated() {
+    let mut dice = Dice::new(13);
+    let sizes = [300, 5, 4];
+    let mut network = Network::new(&sizes).unwrap();
+    for scope in [[0, 1], [1, 2], [0, 2]] {
+        let entries = sizes[scope[0]] * sizes[scope[1]];
+        let scores: Vec<f64> = (0..entries).map(|_| dice.below(1000) as f64 / 7.0).collect();
+        network.add_table(&scope, &scores).unwrap();
+    }
+    let options = Options { small_table: 0, dominance: false, ..Options::default() };
+    check(&network, &solve(&network, &options, &mut |_| {}), brute_force(&network), true);
+}
+
+/// A ring of binary variables in which neighbours want to differ by these margins.
+fn ring(margins: &[f64]) -> Network {
+    let count = margins.len();
+    let mut network = Network::new(&vec![2; count]).unwrap();
+    for (v, &margin) in margins.iter().enumerate() {
+        network.add_table(&[v, (v + 1) % count], &[-margin, 0.0, 0.0, -margin]).unwrap();
+    }
+    network
+}
+
+#[test]
+fn frustrated_cycles_are_found_at_any_length() {
+    let limits = super::limits::Limits::new(None, None);
+    for count in [3, 5, 7, 19] {
+        let cycles = super::odd_cycles::frustrated_cycles(&ring(&vec![1.0; count]), 10, &limits);
+        let mut cycle = cycles[0].clone();
+        cycle.sort_unstable();
+        assert_eq!(cycle, (0..count as u32).collect::<Vec<_>>());
+    }
+    // An even ring can please everybody.
+    assert!(super::odd_cycles::frustrated_cycles(&ring(&[1.0; 8]), 10, &limits).is_empty());
+}
+
+/// A square grid of spins with random couplings and weak fields: full of frustrated squares.
+fn spin_glass(side: usize, dice: &mut Dice) -> Network {
+    let mut network = Network::new(&vec![2; side * side]).unwrap();
+    let mut random = |scale: f64| scale * (dice.below(2001) as f64 / 1000.0 - 1.0);
+    for v in 0..side * side {
+        let field = random(0.5);
+        network.add_table(&[v], &[field, -field]).unwrap();
+        for (other, exists) in [(v + 1, (v + 1) % side != 0), (v + side, v + side < side * side)] {
+            if exists {
+                let j = random(5.0);
+                network.add_table(&[v, other], &[j, -j, -j, j]).unwrap();
+            }
+        }
+    }
+    network
+}
+
+#[test]
+fn tightening_closes_what_the_pairwise_bound_leaves_open() {
+    let mut dice = Dice::new(17);
+    let network = spin_glass(9, &mut dice);
+    let loose = Options { elimination_work: 1e3, cycles: false, ..Options::default() };
+    let tight = Options { cycles: true, ..loose.clone() };
+    let loose = solve(&network, &loose, &mut |_| {});
+    let tight = solve(&network, &tight, &mut |_| {});
+    assert_eq!((loose.certificate, tight.certificate), (Certificate::Optimal, Certificate::Optimal));
+    assert!((loose.value.unwrap() - tight.value.unwrap()).abs() < 1e-4);
+    assert!(tight.nodes < loose.nodes, "{} nodes with cycles, {} without", tight.nodes, loose.nodes);
+}
