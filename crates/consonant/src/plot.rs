@@ -58,8 +58,8 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// A tick's label: up to six significant digits, no trailing zeros.
-fn label(value: f64) -> String {
+/// A number for people: six decimals, no trailing zeros.
+pub fn digits(value: f64) -> String {
     let text = format!("{value:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".into() } else { text.into() }
@@ -85,13 +85,13 @@ impl Chart {
             let at = y(tick);
             line(format_args!(r##"<path d="M{LEFT} {at:.1}H{right}" stroke="#ddd"/>"##));
             let (x, y) = (LEFT - 8.0, at + 4.0);
-            line(format_args!(r#"<text x="{x}" y="{y:.1}" text-anchor="end">{}</text>"#, label(tick)));
+            line(format_args!(r#"<text x="{x}" y="{y:.1}" text-anchor="end">{}</text>"#, digits(tick)));
         }
         for &tick in &x_axis.ticks {
             let at = x(tick);
             line(format_args!(r##"<path d="M{at:.1} {bottom}v5" stroke="#666"/>"##));
             let y = bottom + 20.0;
-            line(format_args!(r#"<text x="{at:.1}" y="{y}" text-anchor="middle">{}</text>"#, label(tick)));
+            line(format_args!(r#"<text x="{at:.1}" y="{y}" text-anchor="middle">{}</text>"#, digits(tick)));
         }
         line(format_args!(r##"<path d="M{LEFT} {TOP}V{bottom}H{right}" fill="none" stroke="#666"/>"##));
         let (middle, below) = ((LEFT + right) / 2.0, HEIGHT - 14.0);

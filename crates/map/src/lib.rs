@@ -18,8 +18,8 @@
 //!
 //! let solution = solve(&graph, Method::Exact, &Limits::default())?;
 //! assert_eq!(solution.status, Status::Optimal);
-//! assert!(solution.is_true(dishes[0]) && solution.is_true(dishes[2]) && !solution.is_true(vegan));
-//! assert_eq!(solution.value, 4.5);
+//! assert!(solution.is_true(dishes[1]) && solution.is_true(dishes[2]) && solution.is_true(vegan));
+//! assert_eq!(solution.value, 4.75);
 //! assert!(solution.bound >= solution.value);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -14,7 +14,7 @@ use consonant_text::input::Input;
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
-use crate::plot::{Chart, Series};
+use crate::plot::{Chart, Series, digits};
 
 /// Find the best assignment of a factor graph: bring your own scores.
 #[derive(Args)]
@@ -200,10 +200,10 @@ fn text_answer(problem: &Problem, solution: &Solution) -> String {
     let mut line = |args: std::fmt::Arguments<'_>| writeln!(text, "{args}").expect("writing to a string");
     line(format_args!("status {}", solution.status));
     if solution.value.is_finite() {
-        line(format_args!("value {}", solution.value));
+        line(format_args!("value {}", digits(solution.value)));
     }
     if solution.bound.is_finite() {
-        line(format_args!("bound {}", solution.bound));
+        line(format_args!("bound {}", digits(solution.bound)));
     }
     line(format_args!("iterations {}", solution.iterations));
     if !solution.assignment.is_empty() {

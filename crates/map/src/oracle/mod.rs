@@ -23,6 +23,62 @@ pub mod tree_labelling;
 ///
 /// All methods take `&self`: one oracle may be called from several threads at once, each with its own
 /// [`Workspace`](Oracle::Workspace), which the engine makes once for each thread and reuses.
+///
+/// A factor that switches on one interval of its links, or none:
+///
+/// ```
+/// use consonant_map::oracle::Oracle;
+/// use consonant_map::solver::{Limits, Method, solve};
+/// use consonant_map::{Graph, Status};
+/// use std::ops::Range;
+///
+/// struct Interval(usize);
+///
+/// impl Oracle for Interval {
+///     type Configuration = Range<usize>;
+///     type Workspace = ();
+///
+///     fn links(&self) -> usize {
+///         self.0
+///     }
+///
+///     // The best sum over neighbours in one pass: a run goes on while it is worth something.
+///     fn maximize(&self, scores: &[f64], _: &mut (), best: &mut Range<usize>) -> f64 {
+///         *best = 0..0;
+///         let (mut value, mut run, mut start) = (0.0, 0.0, 0);
+///         for (i, score) in scores.iter().enumerate() {
+///             if run <= 0.0 {
+///                 (run, start) = (0.0, i);
+///             }
+///             run += score;
+///             if run > value {
+///                 (value, *best) = (run, start..i + 1);
+///             }
+///         }
+///         value
+///     }
+///
+///     fn score(&self, scores: &[f64], on: &Range<usize>) -> f64 {
+///         scores[on.clone()].iter().sum()
+///     }
+///
+///     fn add_marginals(&self, on: &Range<usize>, weight: f64, marginals: &mut [f64]) {
+///         marginals[on.clone()].iter_mut().for_each(|m| *m += weight);
+///     }
+///
+///     fn overlap(&self, a: &Range<usize>, b: &Range<usize>) -> usize {
+///         a.end.min(b.end).saturating_sub(a.start.max(b.start))
+///     }
+/// }
+///
+/// let mut graph = Graph::new();
+/// let x = graph.binaries(&[2.0, -1.0, 2.5, -3.0, 2.0])?;
+/// graph.oracle(Interval(5), &x)?;
+/// graph.budget(&x, 2)?;
+/// let solution = solve(&graph, Method::Exact, &Limits::default())?;
+/// assert_eq!((solution.status, solution.value), (Status::Optimal, 2.5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Oracle: Send + Sync + 'static {
     /// One way to fill the factor. Equality must mean "the same links are on and the same inner parts are used".
     type Configuration: Clone + PartialEq + Default + Send + Sync;

@@ -127,7 +127,7 @@ impl State {
             tolerance,
             parallel,
         };
-        for group in 0..layout.groups() {
+        for (group, warm) in warm.iter_mut().enumerate() {
             let range = layout.group_start[group]..layout.group_start[group + 1];
             let sweep = Sweep {
                 common: &common,
@@ -135,7 +135,7 @@ impl State {
                 copies: &mut self.copies[range.clone()],
                 targets: &mut self.targets[range],
             };
-            layout.group(graph, group).quadratic(&mut *warm[group], sweep);
+            layout.group(graph, group).quadratic(&mut **warm, sweep);
         }
         self.old_eta = self.eta;
     }

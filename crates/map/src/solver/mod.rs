@@ -1,7 +1,7 @@
 //! Solvers: all take the same [`Graph`] and return the same [`Solution`].
 //!
 //! [`solve`] picks one by [`Method`]. Tasks that solve many graphs hold a solver of their own
-//! ([`Ad3`](ad3::Ad3), [`TwoSlave`](two_slave::TwoSlave), …), which keeps its buffers and warm state.
+//! ([`Ad3`], [`TwoSlave`](two_slave::TwoSlave), …), which keeps its buffers and warm state.
 
 pub mod ad3;
 mod branch_and_bound;

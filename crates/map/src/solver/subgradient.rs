@@ -64,11 +64,11 @@ pub fn solve(graph: &Graph, rule: StepRule, limits: &Limits) -> Solution {
                 StepRule::Harmonic => 1.0 / (1.0 + rises as f64),
                 StepRule::Halving => 0.5f64.powi(rises as i32),
             };
-        for slot in 0..graph.slots() {
+        for (slot, belief) in beliefs.iter().enumerate() {
             for &link in dual.layout.links_of(slot) {
                 let copy = dual.best[(link >> 1) as usize];
                 let copy = if link & 1 == 1 { 1.0 - copy } else { copy };
-                dual.multipliers[(link >> 1) as usize] -= step * (copy - beliefs[slot]);
+                dual.multipliers[(link >> 1) as usize] -= step * (copy - belief);
             }
         }
         iteration += 1;
