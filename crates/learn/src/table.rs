@@ -168,14 +168,14 @@ impl Table {
             let start = row as usize + 1;
             match &self.sparse {
                 Stored::Single(weights) => {
-                    for (&label, &weight) in labels.iter().zip(&weights[start..]) {
+                    for (&label, &weight) in labels.iter().zip(weights.get(start..).unwrap_or(&[])) {
                         if let Some(score) = scores.get_mut(label as usize) {
                             *score += value * weight;
                         }
                     }
                 }
                 Stored::Half(weights) => {
-                    for (&label, &bits) in labels.iter().zip(&weights[start..]) {
+                    for (&label, &bits) in labels.iter().zip(weights.get(start..).unwrap_or(&[])) {
                         if let Some(score) = scores.get_mut(label as usize) {
                             *score += value * single(bits);
                         }

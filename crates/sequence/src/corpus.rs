@@ -12,6 +12,8 @@ use crate::{Labels, Sentences, SequenceError, UNKNOWN};
 pub const UNSEEN: u32 = u32::MAX - 1;
 
 const MOST_LABELS: usize = 65_535;
+/// Weight numbers take 32 bits, with room for several parameter groups.
+const MOST_WEIGHTS: usize = 1 << 30;
 
 /// Which pairs of feature and label get a weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -141,6 +143,18 @@ impl CorpusBuilder {
         let size = labels.len();
         if size > MOST_LABELS {
             return Err(SequenceError::TooManyLabels { found: size, most: MOST_LABELS });
+        }
+        let most_pairs = (1usize << 16) - 1;
+        if !pair_features.keys.is_empty() && size * size > most_pairs {
+            return Err(SequenceError::Unsupported(format!(
+                "features over label pairs need at most 255 labels, and there are {size}; leave them out of the templates"
+            )));
+        }
+        if options.pairs == Pairs::All && features.keys.len().saturating_mul(size) > MOST_WEIGHTS {
+            let (features, most) = (features.keys.len(), MOST_WEIGHTS);
+            return Err(SequenceError::Unsupported(format!(
+                "{features} features with a weight for each of {size} labels are more than the {most} weights that are possible; give weights to observed pairs only"
+            )));
         }
         let mut class_weights = vec![1.0; size];
         for (name, weight) in &options.class_weights {

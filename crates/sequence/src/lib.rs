@@ -1,4 +1,44 @@
-//! Chains of any order.
+//! Chains of any order: inference, pieces and their training objectives.
+//!
+//! [`inference`] answers questions about arrays of scores and knows nothing of features. [`features`] turns tokens into
+//! feature keys. Between them stand training and models: a [`CorpusBuilder`] takes tokens with labels and keys, [`train()`]
+//! learns weights by any of the [`ALGORITHMS`], and a [`ChainModel`] predicts from a mapped file. What is trained is a
+//! [`Diagram`]: pieces, what they condition on, and how to decode; the algorithm says how its objective is followed.
+//!
+//! ```
+//! use consonant_learn::hash::key;
+//! use consonant_learn::model::{Model, ModelWriter};
+//! use consonant_learn::table::Precision;
+//! use consonant_learn::trainer::Run;
+//! use consonant_sequence::{ChainModel, CorpusBuilder, CorpusOptions, SentenceKeys, Training, algorithm, train};
+//!
+//! let mut builder = CorpusBuilder::new(CorpusOptions::default());
+//! for sentence in [[("the", "D"), ("run", "N")], [("they", "P"), ("run", "V")]] {
+//!     builder.begin(1.0);
+//!     sentence.iter().for_each(|(word, label)| builder.token(Some(label), &[key(word.as_bytes())], &[], &[]));
+//!     builder.end();
+//! }
+//! let corpus = builder.finish()?;
+//! let algorithm = algorithm("piecewise-pseudo-perceptron")?;
+//! let training = Training { algorithm, parameters: Vec::new(), diagram: None, mask: None };
+//! let trained = train(&corpus, &training, None, Run { epochs: 5, ..Run::default() })?;
+//! let mut writer = ModelWriter::new("tagger", serde_json::Value::Null);
+//! trained.store(&mut writer, Precision::Single);
+//!
+//! let model = ChainModel::open(&Model::from_bytes(&writer.to_bytes())?)?;
+//! let mut decoder = model.decoder(None)?;
+//! let mut keys = SentenceKeys::new();
+//! for word in ["they", "run"] {
+//!     keys.token();
+//!     keys.keys(&[key(word.as_bytes())]);
+//! }
+//! decoder.score(&keys);
+//! let mut path = Vec::new();
+//! decoder.best(None, &mut path)?;
+//! let labels: Vec<&str> = path.iter().map(|&label| model.labels().name(label)).collect();
+//! assert_eq!(labels, ["P", "V"]);
+//! # Ok::<(), consonant_sequence::SequenceError>(())
+//! ```
 
 mod algorithm;
 mod corpus;

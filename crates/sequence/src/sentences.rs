@@ -89,6 +89,12 @@ impl Sentences {
         &self.pair_features[self.pair_starts[token] as usize..self.pair_starts[token + 1] as usize]
     }
 
+    /// The memory that the arrays take, in bytes.
+    pub fn bytes(&self) -> usize {
+        let words = self.starts.len() + self.feature_starts.len() + self.pair_starts.len() + self.gold.len();
+        4 * (words + self.features.len() + self.values.len() + self.pair_features.len() + self.weights.len())
+    }
+
     /// Whether any label is not known.
     pub fn has_unknown(&self) -> bool {
         self.gold.contains(&crate::UNKNOWN)
@@ -152,8 +158,8 @@ impl Sentences {
 
 fn renumber(starts: &mut [u32], features: &mut Vec<u32>, values: &mut Vec<f32>, numbers: &[u32]) {
     let (mut kept, mut first) = (0, 0);
-    for token in 1..starts.len() {
-        let end = starts[token] as usize;
+    for start in &mut starts[1..] {
+        let end = *start as usize;
         for at in first..end {
             let number = numbers[features[at] as usize];
             if number != UNKNOWN {
@@ -165,7 +171,7 @@ fn renumber(starts: &mut [u32], features: &mut Vec<u32>, values: &mut Vec<f32>, 
             }
         }
         first = end;
-        starts[token] = kept as u32;
+        *start = kept as u32;
     }
     features.truncate(kept);
     values.truncate(kept);

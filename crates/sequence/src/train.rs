@@ -25,6 +25,32 @@ pub struct Training<'a> {
     pub mask: Option<TransitionMask>,
 }
 
+impl Training<'_> {
+    /// The memory that training takes at its height, in bytes, the corpus included: an estimate to compare with what the machine has.
+    pub fn memory(&self, corpus: &Corpus, threads: usize) -> Result<u64, SequenceError> {
+        let order = corpus.space.grams.order();
+        let diagram =
+            self.diagram.clone().map_or_else(|| self.algorithm.diagram(order, &self.parameters), Ok)?;
+        let (_, parameters) = self.algorithm.check(&self.parameters)?;
+        let weights = (diagram.groups().len() * corpus.space.group_size()) as u64;
+        let by_weight = match self.algorithm.method {
+            // x, gradient, both of the last step, direction, steepest descent; single copies; the history; a gradient for each thread.
+            Method::Lbfgs => {
+                6 * 8 + 2 * 4 + 8 * parameters.get("memory") as u64 + 8 * threads.clamp(1, 8) as u64
+            }
+            // Values, their average and the best so far; variances.
+            Method::Arow => 4 * 4,
+            // Values, drift, their average and the best so far.
+            _ => 3 * 4 + 8,
+        };
+        let grams = corpus.space.grams.grams().iter().map(|gram| 64 + 8 * gram.len() as u64).sum::<u64>();
+        Ok(weights * (by_weight + 4)
+            + corpus.sentences.bytes() as u64
+            + 40 * corpus.keys.len() as u64
+            + 2 * grams)
+    }
+}
+
 /// Scores predicted labels, one list for each sentence; higher is better.
 pub type Metric<'a> = &'a mut dyn FnMut(&[Vec<u32>]) -> f64;
 
