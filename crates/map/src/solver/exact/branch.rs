@@ -23,6 +23,8 @@ pub(super) struct Context<'a> {
     pub(super) options: &'a Options,
     pub(super) limits: Limits,
     pub(super) nodes: u64,
+    /// What the caller's scores were divided by.
+    scale: f64,
     /// Unit of integer scores, or zero.
     unit: f64,
     observe: &'a mut dyn FnMut(Progress),
@@ -32,12 +34,18 @@ pub(super) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(network: &Network, options: &'a Options, observe: &'a mut dyn FnMut(Progress)) -> Self {
+    pub(super) fn new(
+        scale: f64,
+        unit: f64,
+        options: &'a Options,
+        observe: &'a mut dyn FnMut(Progress),
+    ) -> Self {
         Self {
             limits: Limits::new(options.time_limit, options.node_limit),
             options,
             nodes: 0,
-            unit: network.score_unit(),
+            scale,
+            unit,
             observe,
             base_bound: 0.0,
             base_value: None,
@@ -61,6 +69,12 @@ impl Context<'_> {
         self.limits.expired() || self.limits.max_nodes.is_some_and(|most| self.nodes >= most)
     }
 
+    /// How close to the optimum is close enough: relative to the value, or absolute for values near zero, but never by
+    /// the largest score, which may be a mere penalty.
+    fn tolerance(&self, value: f64) -> f64 {
+        2e-7 * value.abs().max(self.scale.recip().min(1.0))
+    }
+
     /// The largest score that integer tables allow up to `bound`; any other bound stays as it is.
     pub(super) fn round_down(&self, bound: f64) -> f64 {
         if self.unit > 0.0 { (bound / self.unit + 1e-4).floor() * self.unit } else { bound }
@@ -68,12 +82,8 @@ impl Context<'_> {
 
     /// Nothing at or below this is worth finding once `value` is known.
     pub(super) fn cut(&self, value: f64) -> f64 {
-        if self.unit > 0.0 { value + self.unit * (1.0 - 1e-4) } else { value + tolerance(value) }
+        if self.unit > 0.0 { value + self.unit * (1.0 - 1e-4) } else { value + self.tolerance(value) }
     }
-}
-
-fn tolerance(value: f64) -> f64 {
-    2e-7 * value.abs().max(1.0)
 }
 
 /// Result of one search.
@@ -165,7 +175,7 @@ pub(super) fn search(network: &Network, threshold: f64, context: &mut Context, o
     let exact = open <= tree.cut;
     let closed = match &tree.best {
         Some((value, _)) if context.unit > 0.0 => *value,
-        Some((value, _)) => value + tolerance(*value),
+        Some((value, _)) => value + context.tolerance(*value),
         None => threshold,
     };
     Found { bound: if exact { closed } else { open.max(closed) }, exact, best: tree.best }
@@ -286,8 +296,8 @@ impl Tree<'_> {
         let bound = bound.max(value.unwrap_or(f64::NEG_INFINITY));
         (context.observe)(Progress {
             seconds: context.limits.seconds(),
-            bound: context.base_bound + bound,
-            value: value.and_then(|value| Some(value + context.base_value?)),
+            bound: context.scale * (context.base_bound + bound),
+            value: value.and_then(|value| Some(context.scale * (value + context.base_value?))),
         });
     }
 

@@ -120,10 +120,13 @@ pub struct Progress {
 ///
 /// The same input gives the same answer, unless the time limit strikes.
 pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progress)) -> Answer {
-    let mut context = Context::new(network, options, observe);
+    // Tolerances inside are meant for scores around one; a power of two keeps every bit.
+    let scale = network.scale();
+    let scaled = network.divided(scale);
+    let allowance = rounding_allowance(&scaled);
+    let mut context = Context::new(scale, network.score_unit() / scale, options, observe);
     let reductions = context.reductions(true);
-    let Ok((reduced, lift)) = reduce(network.clone(), None, f64::NEG_INFINITY, reductions, &context.limits)
-    else {
+    let Ok((reduced, lift)) = reduce(scaled, None, f64::NEG_INFINITY, reductions, &context.limits) else {
         return infeasible(0);
     };
     let mut parts = components(&reduced);
@@ -151,14 +154,14 @@ pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progr
         }
     }
     let nodes = context.nodes;
-    let bound = context.round_down(bound + rounding_allowance(network, bound));
+    let bound = scale * context.round_down(bound + allowance + 1e-12 * bound.abs());
     if known.is_none() {
         return Answer { assignment: None, value: None, bound, certificate: Certificate::Stopped, nodes };
     }
     let assignment = lift.apply(&states);
     let value = network.value(&assignment);
     let bound = bound.max(value);
-    let optimal = proven || bound - value <= 1e-6 * value.abs().max(1.0);
+    let optimal = proven || bound - value <= 1e-6 * value.abs().max(scale.min(1.0));
     Answer {
         assignment: Some(assignment),
         value: Some(value),
@@ -179,10 +182,10 @@ fn infeasible(nodes: u64) -> Answer {
 }
 
 /// Reductions and messages move scores around; so much is added that their rounding never makes the bound lie.
-fn rounding_allowance(network: &Network, bound: f64) -> f64 {
+fn rounding_allowance(network: &Network) -> f64 {
     let largest =
         |scores: &[f64]| scores.iter().filter(|s| s.is_finite()).fold(0.0, |most: f64, s| most.max(s.abs()));
     let magnitude: f64 = network.unary.iter().map(|scores| largest(scores)).sum::<f64>()
         + network.tables.iter().map(|table| largest(&table.scores)).sum::<f64>();
-    1e-12 * (magnitude + bound.abs().max(1.0))
+    1e-12 * magnitude.max(1.0)
 }

@@ -175,6 +175,26 @@ impl Network {
         around
     }
 
+    /// The power of two just below the largest finite score, or one when all are zero.
+    pub(super) fn scale(&self) -> f64 {
+        let scores = self.unary.iter().flatten().chain(self.tables.iter().flat_map(|t| &t.scores));
+        let largest = scores.filter(|s| s.is_finite()).fold(0.0, |most: f64, s| most.max(s.abs()));
+        if largest > 0.0 { largest.log2().floor().clamp(-1000.0, 1000.0).exp2() } else { 1.0 }
+    }
+
+    /// The same network with all scores divided by `scale`, exactly so if that is a power of two.
+    pub(super) fn divided(&self, scale: f64) -> Self {
+        let divide = |scores: &[f64]| scores.iter().map(|score| score / scale).collect();
+        Self {
+            sizes: self.sizes.clone(),
+            constant: self.constant / scale,
+            unary: self.unary.iter().map(|scores| divide(scores)).collect(),
+            tables: (self.tables.iter())
+                .map(|table| Table { scope: table.scope.clone(), scores: divide(&table.scores) })
+                .collect(),
+        }
+    }
+
     /// The unit of which every finite score is a multiple, when scores are whole numbers: bounds
     /// may then be rounded down to it. Zero when there is none.
     pub(super) fn score_unit(&self) -> f64 {

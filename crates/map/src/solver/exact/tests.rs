@@ -238,6 +238,20 @@ fn domains_of_hundreds_of_states_are_eliminated() {
     check(&network, &solve(&network, &options, &mut |_| {}), brute_force(&network), true);
 }
 
+#[test]
+fn the_scale_of_the_scores_changes_nothing() {
+    let network = spin_glass(7, &mut Dice::new(19));
+    let options = Options { elimination_work: 1e3, ..Options::default() };
+    let plain = solve(&network, &options, &mut |_| {});
+    for power in [-300, -40, 40, 300] {
+        let factor = f64::from(power).exp2();
+        let answer = solve(&network.divided(1.0 / factor), &options, &mut |_| {});
+        assert_eq!(answer.assignment, plain.assignment);
+        assert_eq!(answer.nodes, plain.nodes);
+        assert_eq!(answer.bound, plain.bound * factor);
+    }
+}
+
 /// A ring of binary variables in which neighbours want to differ by these margins.
 fn ring(margins: &[f64]) -> Network {
     let count = margins.len();
