@@ -234,7 +234,12 @@ impl Tightening {
         }
         self.rounds += 1;
         self.bound = bound;
-        let budget = Budget { table: 5000, tables: 4 * self.tables.max(100), total: 1_000_000, cycles: 2000 };
+        let budget = Budget {
+            table: 5000,
+            tables: (4 * self.tables).clamp(400, 50_000),
+            total: 1_000_000,
+            cycles: 2000,
+        };
         tighten(network, budget, limits) > 0
     }
 }
