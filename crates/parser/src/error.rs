@@ -1,0 +1,46 @@
+//! What can go wrong with parsers.
+
+use consonant_learn::LearnError;
+use consonant_text::sentence::EditError;
+use thiserror::Error;
+
+/// A parser that cannot be trained, opened or applied.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ParserError {
+    /// From training or the model file.
+    #[error(transparent)]
+    Learn(#[from] LearnError),
+    /// From writing into a sentence.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// From the factor graph.
+    #[error(transparent)]
+    Graph(#[from] consonant_map::ModelError),
+    /// From a factor of the graph.
+    #[error(transparent)]
+    Oracle(#[from] consonant_map::oracle::error::OracleError),
+    /// Candidate arcs that are out of order or lead outside the sentence.
+    #[error(
+        "the candidate arcs of a sentence of {words} words are not sorted by modifier and head, or leave the sentence"
+    )]
+    Arcs {
+        /// Words in the sentence.
+        words: usize,
+    },
+    /// A word that no candidate arc enters.
+    #[error("no candidate arc enters word {word}; every word needs one")]
+    NoHead {
+        /// The word, from 1.
+        word: usize,
+    },
+    /// The candidate arcs hold no tree.
+    #[error("no tree can be made of the candidate arcs of a sentence of {words} words")]
+    NoTree {
+        /// Words in the sentence.
+        words: usize,
+    },
+    /// Projective trees with parts beyond arcs.
+    #[error("projective decoding knows arcs only; use order 1, or a decoder that lets parts agree")]
+    Projective,
+}

@@ -1,0 +1,253 @@
+//! Every decoder against all trees of up to five words, with every kind of part on and off.
+
+use consonant_map::Status;
+use consonant_map::oracle::Oracle;
+use consonant_map::oracle::arborescence::RootChildren;
+use consonant_parser::automaton::grand_siblings::GrandSiblings;
+use consonant_parser::automaton::tri_siblings::TriSiblings;
+use consonant_parser::{Algorithm, Decoder, DecoderOptions, PartKinds, Parts};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+
+    fn score(&mut self) -> f32 {
+        self.below(2001) as f32 / 500.0 - 2.0
+    }
+}
+
+/// All trees over the candidate arcs, as heads of the words.
+fn trees(parts: &Parts, root_children: RootChildren) -> Vec<Vec<usize>> {
+    let words = parts.words();
+    let mut all = vec![Vec::new()];
+    for word in 1..=words {
+        let heads = parts.arcs_into(word).map(|arc| parts.arcs()[arc].0);
+        let heads: Vec<usize> = heads.collect();
+        all = all
+            .into_iter()
+            .flat_map(|prefix| {
+                heads.iter().map(move |&head| prefix.iter().copied().chain([head]).collect::<Vec<_>>())
+            })
+            .collect();
+    }
+    all.retain(|heads| {
+        let reaches = |word: usize| (0..words).fold(word, |at, _| if at == 0 { 0 } else { heads[at - 1] });
+        let roots = heads.iter().filter(|&&head| head == 0).count();
+        (1..=words).all(|word| reaches(word) == 0) && (roots == 1 || root_children == RootChildren::Any)
+    });
+    all
+}
+
+fn is_projective(heads: &[usize]) -> bool {
+    let arcs = || heads.iter().enumerate().map(|(i, &h)| (h.min(i + 1), h.max(i + 1)));
+    arcs().all(|(a, b)| arcs().all(|(c, d)| !(a < c && c < b && b < d)))
+}
+
+fn kinds(bits: u32) -> PartKinds {
+    PartKinds {
+        siblings: bits & 1 != 0,
+        grandparents: bits & 2 != 0,
+        grand_siblings: bits & 4 != 0,
+        tri_siblings: bits & 8 != 0,
+        arbitrary_siblings: bits & 16 != 0,
+        head_bigrams: bits & 32 != 0,
+    }
+}
+
+fn problem(
+    random: &mut Random,
+    words: usize,
+    percent: u64,
+    kinds: PartKinds,
+    root: RootChildren,
+) -> Option<(Parts, Vec<f32>)> {
+    let mut arcs = Vec::new();
+    for modifier in 1..=words {
+        for head in (0..=words).filter(|&head| head != modifier) {
+            if random.below(100) < percent {
+                arcs.push((head, modifier));
+            }
+        }
+    }
+    let parts = Parts::new(words, &arcs, kinds, root).ok()?;
+    let scores = (0..parts.len()).map(|_| random.score()).collect();
+    Some((parts, scores))
+}
+
+/// A second definition of what a tree is worth, from the parts' meaning alone: which parts it holds is asked of each
+/// index, not computed from the tree.
+fn value_by_definition(parts: &Parts, scores: &[f32], heads: &[usize]) -> f64 {
+    let head = |word: usize| heads[word - 1];
+    let mut value = 0.0;
+    let mut add = |part: Option<usize>| value += part.map_or(0.0, |part| f64::from(scores[part]));
+    for (arc, &(h, m)) in parts.arcs().iter().enumerate() {
+        if head(m) == h {
+            add(Some(arc));
+        }
+    }
+    for side in parts.sides() {
+        let p = side.modifiers();
+        let on = |j: usize| j == 0 || j == p + 1 || head(parts.modifier(side, j)) == side.head;
+        let consecutive = |i: usize, j: usize| on(i) && on(j) && (i + 1..j).all(|k| !on(k));
+        let grandparent = |g: usize| parts.arcs()[side.incoming.start + g].0 == head(side.head);
+        for j in 1..=p + 1 {
+            for i in 0..j {
+                if consecutive(i, j) {
+                    add(side.sibling(i, j));
+                }
+                for g in 0..side.incoming.len() {
+                    if grandparent(g) && i == 0 && j <= p && on(j) {
+                        add(side.grandparent(g, j));
+                    }
+                    if grandparent(g) && consecutive(i, j) {
+                        add(side.grand_sibling(g, i, j));
+                    }
+                }
+                if 0 < i && j <= p && on(i) && on(j) {
+                    add(side.arbitrary_sibling(i, j));
+                }
+                for k in j + 1..=p + 1 {
+                    if consecutive(i, j) && consecutive(j, k) {
+                        add(side.tri_sibling(i, j, k));
+                    }
+                }
+            }
+        }
+    }
+    for word in 2..=parts.words() {
+        for (before, a) in parts.arcs_into(word - 1).enumerate() {
+            for (own, b) in parts.arcs_into(word).enumerate() {
+                if parts.arcs()[a].0 == head(word - 1) && parts.arcs()[b].0 == head(word) {
+                    add(parts.head_bigram(word, before, own));
+                }
+            }
+        }
+    }
+    value
+}
+
+#[test]
+fn every_kind_of_part_agrees_with_brute_force() {
+    let mut random = Random(5);
+    let (mut solved, mut proven) = (0, 0);
+    for bits in 0..64 {
+        for round in 0..12 {
+            let words = 1 + round % 5;
+            let root = [RootChildren::One, RootChildren::Any][round % 2];
+            let Some((parts, scores)) = problem(&mut random, words, [100, 60][round / 6], kinds(bits), root)
+            else {
+                continue;
+            };
+            let trees = trees(&parts, root);
+            let best = trees
+                .iter()
+                .map(|tree| value_by_definition(&parts, &scores, tree))
+                .fold(f64::NEG_INFINITY, f64::max);
+            for tree in &trees {
+                let value = value_by_definition(&parts, &scores, tree);
+                assert!((parts.value(&scores, tree) - value).abs() < 1e-9);
+            }
+            let mut heads = Vec::new();
+            for algorithm in [Algorithm::Ad3, Algorithm::Subgradient, Algorithm::Exact] {
+                let options = DecoderOptions { algorithm, root_children: root, ..DecoderOptions::default() };
+                let found = Decoder::new(options).decode(&parts, &scores, &mut heads);
+                if trees.is_empty() {
+                    assert!(found.is_err());
+                    continue;
+                }
+                let found = found.unwrap();
+                assert!(trees.contains(&heads), "no tree: {heads:?}");
+                assert!((parts.value(&scores, &heads) - found.value).abs() < 1e-6);
+                assert!(found.bound >= best - 1e-6, "{algorithm:?} {found:?}, but the best tree has {best}");
+                if algorithm == Algorithm::Exact || found.status == Status::Optimal {
+                    assert!(
+                        (found.value - best).abs() < 1e-5,
+                        "{algorithm:?} {found:?}, but {best} is possible"
+                    );
+                }
+                if algorithm == Algorithm::Ad3 {
+                    solved += 1;
+                    proven += usize::from(found.status == Status::Optimal);
+                }
+            }
+        }
+    }
+    // Random scores are far less friendly than those of trained models.
+    assert!(proven * 10 > solved * 7, "{proven} of {solved} proven");
+}
+
+#[test]
+fn projective_trees_agree_with_brute_force() {
+    let mut random = Random(8);
+    for round in 0..400 {
+        let root = [RootChildren::One, RootChildren::Any][round % 2];
+        let percent = [100, 70][round / 200];
+        let Some((parts, scores)) = problem(&mut random, 1 + round % 5, percent, PartKinds::default(), root)
+        else {
+            continue;
+        };
+        let trees = trees(&parts, root);
+        let projective = trees.iter().filter(|tree| is_projective(tree));
+        let best = projective.map(|tree| parts.value(&scores, tree)).fold(f64::NEG_INFINITY, f64::max);
+        let options = DecoderOptions {
+            algorithm: Algorithm::Projective,
+            root_children: root,
+            ..DecoderOptions::default()
+        };
+        let mut heads = Vec::new();
+        match Decoder::new(options).decode(&parts, &scores, &mut heads) {
+            Err(_) => assert_eq!(best, f64::NEG_INFINITY),
+            Ok(found) => {
+                assert!(trees.contains(&heads) && is_projective(&heads), "{heads:?}");
+                assert!((found.value - best).abs() < 1e-9);
+                assert!((parts.value(&scores, &heads) - best).abs() < 1e-6);
+            }
+        }
+    }
+}
+
+/// All subsets of the modifiers, with each incoming arc: the automata's maximum and nothing less.
+#[test]
+fn automata_agree_with_enumeration() {
+    let mut random = Random(3);
+    for round in 0..300 {
+        let (incoming, modifiers) = (round % 4, 1 + round / 4 % 6);
+        let pairs = (modifiers + 2) * (modifiers + 1) / 2;
+        let mut table: Vec<f64> = (0..incoming.max(1) * pairs).map(|_| f64::from(random.score())).collect();
+        if round % 3 == 0 {
+            let at = random.below(table.len() as u64) as usize;
+            table[at] = f64::NEG_INFINITY;
+        }
+        let scores: Vec<f64> = (0..incoming + modifiers).map(|_| f64::from(random.score())).collect();
+        let subset = |bits: u32, first: usize| {
+            (0..modifiers).filter(move |m| bits >> m & 1 == 1).map(move |m| (first + m) as u32)
+        };
+
+        let automaton = GrandSiblings::new(incoming, modifiers, table);
+        let mut best = f64::NEG_INFINITY;
+        for g in 0..incoming.max(1) as u32 {
+            for bits in 0..1 << modifiers {
+                let own = (incoming > 0).then_some(g);
+                let links: Vec<u32> = own.into_iter().chain(subset(bits, incoming)).collect();
+                best = best.max(automaton.score(&scores, &links));
+            }
+        }
+        let mut links = Vec::new();
+        let value = automaton.maximize(&scores, &mut Default::default(), &mut links);
+        assert!((value - best).abs() < 1e-9 && value == automaton.score(&scores, &links));
+
+        let triples = (modifiers + 2) * (modifiers + 1) * modifiers / 6;
+        let automaton =
+            TriSiblings::new(modifiers, (0..triples).map(|_| f64::from(random.score())).collect());
+        let scores = &scores[incoming..];
+        let best = (0..1u32 << modifiers)
+            .map(|bits| automaton.score(scores, &subset(bits, 0).collect()))
+            .fold(f64::NEG_INFINITY, f64::max);
+        let value = automaton.maximize(scores, &mut Default::default(), &mut links);
+        assert!((value - best).abs() < 1e-9 && value == automaton.score(scores, &links));
+    }
+}
