@@ -8,27 +8,41 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "averaged-perceptron",
     summary: "Adds the features of the gold output and subtracts those of the predicted one; returns the average of all weights on the way.",
     citation: "Collins 2002, Discriminative training methods for hidden Markov models, EMNLP",
-    parameters: &[ParameterInfo {
-        name: "average",
-        default: 1.0,
-        least: 0.0,
-        most: 1.0,
-        help: "1: averaged weights, 0: the last ones",
-    }],
+    parameters: &[
+        ParameterInfo {
+            name: "average",
+            default: 1.0,
+            least: 0.0,
+            most: 1.0,
+            help: "1: averaged weights, 0: the last ones",
+        },
+        ParameterInfo {
+            name: "margin",
+            default: 0.0,
+            least: 0.0,
+            most: 1e6,
+            help: "by how much the gold output must win for each wrong part of another; a good value is the number of features of a part",
+        },
+    ],
 };
 
 /// w ← w + Φ(gold) − Φ(predicted).
 pub(super) struct Perceptron {
     average: bool,
+    margin: f32,
 }
 
 impl Perceptron {
     pub(super) fn new(parameters: &Parameters) -> Self {
-        Self { average: parameters.is_on("average") }
+        Self { average: parameters.is_on("average"), margin: parameters.get("margin") as f32 }
     }
 }
 
 impl UpdateRule for Perceptron {
+    fn cost(&self, _: &AveragedWeights) -> f32 {
+        self.margin
+    }
+
     fn averages(&self) -> bool {
         self.average
     }
