@@ -23,6 +23,8 @@ use crate::{Column, Request, TagDictionary, Tagger, TaggerError};
 
 /// Up to so many labels, every feature gets a weight for every label, and chains look back two labels.
 const FEW_LABELS: usize = 64;
+/// The margin of a perceptron, in features of a token: how much a single update moves a score.
+const MARGIN: f64 = 0.5;
 
 /// How to train a tagger. The defaults are good for every treebank.
 #[derive(Debug, Clone)]
@@ -112,6 +114,7 @@ pub struct Corpora<'s> {
     sentences: &'s [Sentence],
     extractor: Extractor,
     corpus: Corpus,
+    features_per_token: f64,
     dictionary: TagDictionary,
     dev: Option<DevData<'s>>,
 }
@@ -167,10 +170,14 @@ pub fn prepare<'s>(
         }
     };
     let mut reader = Reader::new(&extractor);
+    let (mut features, mut tokens) = (0usize, 0u32);
     for sentence in sentences {
         builder.begin(sentence_weight(sentence)?);
-        reader
-            .tokens(sentence, column, |label, keys, values, pairs| builder.token(label, keys, values, pairs));
+        reader.tokens(sentence, column, |label, keys, values, pairs| {
+            features += keys.len();
+            tokens += 1;
+            builder.token(label, keys, values, pairs);
+        });
         builder.end();
     }
     let corpus = builder.finish()?;
@@ -199,7 +206,8 @@ pub fn prepare<'s>(
             Some(DevData { text: dev, sentences: encoder.finish(), candidates })
         }
     };
-    Ok(Corpora { settings, sentences, extractor, corpus, dictionary, dev })
+    let features_per_token = features as f64 / f64::from(tokens.max(1));
+    Ok(Corpora { settings, sentences, extractor, corpus, features_per_token, dictionary, dev })
 }
 
 impl Corpora<'_> {
@@ -213,14 +221,21 @@ impl Corpora<'_> {
         self.corpus.space().group_size()
     }
 
-    /// An estimate of the memory that training takes beside the data, in bytes.
-    pub fn memory(&self) -> u64 {
-        // Online methods keep weights, their sums and the best so far; L-BFGS keeps gradients and pairs of six past steps.
-        let copies = match algorithm(&self.settings.algorithm) {
-            Ok(algorithm) if algorithm.is_batch() => 18,
-            _ => 4,
-        };
-        self.weights() as u64 * 4 * copies
+    /// An estimate of the memory that training takes at its height, in bytes.
+    pub fn memory(&self) -> Result<u64, TaggerError> {
+        Ok(self.training()?.memory(&self.corpus, self.settings.threads)?)
+    }
+
+    /// The algorithm with its parameters. Perceptrons get a margin unless the user says otherwise: without one they stop
+    /// to learn once the training data is right, however closely.
+    fn training(&self) -> Result<Training<'static>, TaggerError> {
+        let algorithm = algorithm(&self.settings.algorithm)?;
+        let mut parameters = self.settings.parameters.clone();
+        let given = parameters.iter().any(|(name, _)| name == "margin");
+        if !given && algorithm.parameters().iter().any(|parameter| parameter.name == "margin") {
+            parameters.push(("margin".to_owned(), (MARGIN * self.features_per_token).round()));
+        }
+        Ok(Training { algorithm, parameters, diagram: self.settings.diagram.clone(), mask: None })
     }
 
     /// Trains. `interrupt` ends it at the next example; a checkpoint then stays.
@@ -230,13 +245,8 @@ impl Corpora<'_> {
         interrupt: Option<&AtomicBool>,
     ) -> Result<Trained, TaggerError> {
         let settings = &self.settings;
-        let algorithm = algorithm(&settings.algorithm)?;
-        let training = Training {
-            algorithm,
-            parameters: settings.parameters.clone(),
-            diagram: settings.diagram.clone(),
-            mask: None,
-        };
+        let training = self.training()?;
+        let algorithm = training.algorithm;
         let dev = self.dev.as_ref().map(|dev| Dev {
             sentences: &dev.sentences,
             candidates: dev.candidates.as_deref(),
@@ -257,7 +267,7 @@ impl Corpora<'_> {
         let described = Settings {
             column: settings.column,
             algorithm: algorithm.name.to_owned(),
-            parameters: settings.parameters.clone(),
+            parameters: training.parameters.clone(),
             epoch: trained.epoch,
             accuracy: trained.best,
             sentences: self.sentences.len(),

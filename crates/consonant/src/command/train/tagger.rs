@@ -189,7 +189,7 @@ impl TrainTagger {
     }
 
     fn check_memory(&self, context: &Context, corpora: &Corpora<'_>) -> Result<()> {
-        let gigabytes = corpora.memory() as f64 / 1e9;
+        let gigabytes = corpora.memory()? as f64 / 1e9;
         let labels = corpora.labels().len();
         context
             .note(format!("{labels} labels, {} weights, {gigabytes:.2} GB for training", corpora.weights()));
