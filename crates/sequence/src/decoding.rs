@@ -127,6 +127,7 @@ impl Assembly {
                 labels,
                 &self.nodes[0],
                 &self.matrices[0],
+                &self.edges[0],
                 &self.rule.scales,
                 &mut self.all_nodes,
                 &mut self.all_edges,

@@ -1,5 +1,6 @@
 //! Label n-grams with weights, and how they look from one of their positions.
 
+use consonant_learn::sparse::Gradient;
 use rustc_hash::FxHashMap;
 
 use crate::inference::{InferenceError, TransitionMask, Transitions};
@@ -192,9 +193,30 @@ impl ContextRows {
         }
     }
 
+    /// Adds `scale * by_label[label]` at the weights of a row; the grams begin at `start`.
+    #[inline]
+    pub(crate) fn add_gradient<G: Gradient + ?Sized>(
+        &self,
+        row: u32,
+        scale: f32,
+        by_label: &[f32],
+        start: usize,
+        gradient: &mut G,
+    ) {
+        if row == NO_CONTEXT {
+            return;
+        }
+        match self.runs[row as usize] {
+            Some(first) => gradient.add_run(start + first as usize, scale, by_label),
+            None => self.entries(row).iter().for_each(|&(label, number)| {
+                gradient.add(start + number as usize, scale * by_label[label as usize])
+            }),
+        }
+    }
+
     /// The labels of a row with the numbers of their grams.
     #[inline]
-    pub(crate) fn entries(&self, row: u32) -> &[(u32, u32)] {
+    fn entries(&self, row: u32) -> &[(u32, u32)] {
         if row == NO_CONTEXT {
             return &[];
         }

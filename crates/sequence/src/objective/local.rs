@@ -276,10 +276,7 @@ impl<'a> LocalPieces<'a> {
                 piece.grams.iter().zip(self.contexts(token, piece)).filter(|(gram, _)| !gram.locked)
             {
                 let start = gram.group * size;
-                for &(label, number) in self.rows.entries(context) {
-                    gradient
-                        .add(start + space.gram_start() + number as usize, weight * scores[label as usize]);
-                }
+                self.rows.add_gradient(context, weight, scores, start + space.gram_start(), gradient);
                 if gram.pair != 0
                     && space.has_pairs()
                     && let Some((fixed, seeing)) = self.neighbour(token, gram.pair)

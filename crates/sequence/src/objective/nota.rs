@@ -10,12 +10,13 @@ use consonant_learn::hash::combine;
 use consonant_learn::problem::Weights;
 use consonant_learn::sparse::Gradient;
 
-use super::{Offset, node_scores, token_weights};
+use super::whole::same_bits;
+use super::{Offset, add_pair_scores, best_label, node_scores, token_weights};
 use crate::corpus::Corpus;
 use crate::diagram::Nota;
-use crate::inference::{Chain, Potentials, Workspace};
+use crate::inference::{Chain, Potentials, Workspace, kernels};
 use crate::ngrams::ContextRows;
-use crate::normalization::{EdgeSums, Side};
+use crate::normalization::{EdgeSums, Side, dot, normalize_with_edges};
 use crate::{SequenceError, UNKNOWN};
 
 /// The wrong previous labels of each token that must predict NOTA.
@@ -60,15 +61,25 @@ impl Negatives {
         );
         let mut inference = Workspace::new();
         let mut probable: Vec<Vec<u32>> = vec![Vec::new(); corpus.sentences.tokens()];
-        let mut nodes = Vec::new();
+        let (mut nodes, mut edges) = (Vec::new(), Vec::new());
         for sentence in 0..corpus.sentences.len() {
             let range = corpus.sentences.range(sentence);
             nodes.resize(range.len() * labels, 0.0f32);
             for (token, scores) in range.clone().zip(nodes.chunks_exact_mut(labels)) {
                 node_scores(corpus, &corpus.sentences, token, weights, 1.0, scores);
             }
-            sums.normalize(Side::Before, &mut nodes);
-            let chain = Chain::new(&nodes, &transitions)?;
+            let chain = if corpus.space.has_pairs() {
+                edges.clear();
+                edges.resize(range.len().saturating_sub(1) * labels * labels, 0.0f32);
+                for (token, scores) in range.clone().skip(1).zip(edges.chunks_exact_mut(labels * labels)) {
+                    add_pair_scores(corpus, &corpus.sentences, token, weights, 1.0, scores);
+                }
+                normalize_with_edges(Side::Before, labels, &sums.scores, &edges, &mut nodes);
+                Chain::new(&nodes, &transitions)?.with_edges(&edges)?
+            } else {
+                sums.normalize(Side::Before, &mut nodes);
+                Chain::new(&nodes, &transitions)?
+            };
             let posterior = inference.forward_backward(&chain, &potentials)?;
             for token in range.clone().skip(1) {
                 let marginals = posterior.node(token - 1 - range.start);
@@ -116,6 +127,7 @@ pub(crate) struct NotaPiece<'a> {
     contexts: Vec<u32>,
     group: usize,
     negatives: Negatives,
+    labels: Vec<u32>,
     /// Whether a token is the first of its sentence.
     first: Vec<bool>,
     weights: Vec<f32>,
@@ -130,14 +142,14 @@ pub(crate) struct NotaWorkspace {
     values: Vec<f64>,
     probabilities: Vec<f32>,
     excess: Vec<f32>,
+    pairs: Vec<f32>,
+    pair_excess: Vec<f32>,
 }
 
 impl<'a> NotaPiece<'a> {
     pub(crate) fn new(corpus: &'a Corpus, group: usize, negatives: Negatives) -> Result<Self, SequenceError> {
-        if corpus.space.grams.order() != 1 || corpus.space.has_pairs() {
-            return Err(SequenceError::Unsupported(
-                "NOTA training is defined for chains of order 1 without features over label pairs".into(),
-            ));
+        if corpus.space.grams.order() != 1 {
+            return Err(SequenceError::Unsupported("NOTA training is defined for chains of order 1".into()));
         }
         let rows = ContextRows::new(&corpus.space.grams);
         let contexts =
@@ -148,7 +160,8 @@ impl<'a> NotaPiece<'a> {
                 *first = true;
             }
         }
-        Ok(Self { corpus, rows, contexts, group, negatives, first, weights: token_weights(corpus) })
+        let labels = (0..corpus.space.labels() as u32).collect();
+        Ok(Self { corpus, rows, contexts, group, negatives, labels, first, weights: token_weights(corpus) })
     }
 
     pub(crate) fn workspace(&self) -> NotaWorkspace {
@@ -171,7 +184,7 @@ impl<'a> NotaPiece<'a> {
         let group = &weights.values[self.group * space.group_size()..][..space.group_size()];
         let grams = space.gram_weights(group);
         // The exponentials of the edges are made once for each set of weights.
-        if workspace.scale != weights.scale || workspace.grams != grams {
+        if workspace.scale != weights.scale || !same_bits(&workspace.grams, grams) {
             workspace.scale = weights.scale;
             let mut edges = edge_scores(self.corpus, &self.rows, grams);
             edges.iter_mut().for_each(|score| *score *= weights.scale);
@@ -199,27 +212,43 @@ impl<'a> NotaPiece<'a> {
                     .for_each(|(excess, value)| *excess = (value * scale) as f32);
             }
             Some(previous) => {
-                let edge = self
-                    .rows
-                    .number(self.contexts[previous as usize], gold)
-                    .map_or(0.0, |number| grams[number as usize]);
-                loss -= f64::from(workspace.nodes[gold as usize] + weights.scale * edge);
-                if let Some(number) = self.rows.number(self.contexts[previous as usize], gold) {
+                let edge = self.rows.number(self.contexts[previous as usize], gold);
+                let score = edge.map_or(0.0, |number| grams[number as usize]);
+                loss -= f64::from(workspace.nodes[gold as usize] + weights.scale * score);
+                if let Some(number) = edge {
                     gradient.add(space.gram_start() + number as usize, -weight);
                 }
-                loss += self.condition(previous, most, weight, workspace, &mut gradient);
-                match &self.negatives {
-                    Negatives::All => {
-                        for wrong in (0..labels as u32).filter(|&label| label != previous) {
-                            loss += self.condition(wrong, most, weight, workspace, &mut gradient);
-                        }
-                    }
+                let negatives: &[u32] = match &self.negatives {
+                    Negatives::All => &self.labels,
                     Negatives::Listed(listed) => {
-                        let (starts, wrong) = &**listed;
-                        for &wrong in &wrong[starts[token] as usize..starts[token + 1] as usize] {
-                            loss += self.condition(wrong, most, weight, workspace, &mut gradient);
-                        }
+                        &listed.1[listed.0[token] as usize..listed.0[token + 1] as usize]
                     }
+                };
+                let wrong = negatives.iter().copied().filter(|&label| label != previous);
+                let conditions = std::iter::once(previous).chain(wrong);
+                if space.has_pairs() {
+                    workspace.pairs.clear();
+                    workspace.pairs.resize(labels * labels, 0.0);
+                    add_pair_scores(
+                        self.corpus,
+                        &self.corpus.sentences,
+                        token,
+                        group,
+                        weights.scale,
+                        &mut workspace.pairs,
+                    );
+                    loss += self.conditions_with_pairs(
+                        token,
+                        (previous, gold),
+                        conditions,
+                        weight,
+                        workspace,
+                        &mut gradient,
+                    );
+                } else {
+                    loss += conditions
+                        .map(|label| self.condition(label, most, weight, workspace, &mut gradient))
+                        .sum::<f64>();
                 }
             }
         }
@@ -242,7 +271,7 @@ impl<'a> NotaPiece<'a> {
     ) -> f64 {
         let labels = workspace.values.len();
         let row = &workspace.sums.by_previous[previous as usize * labels..][..labels];
-        let sum: f64 = row.iter().zip(&workspace.values).map(|(edge, node)| edge * node).sum();
+        let sum = dot(row, &workspace.values);
         let (log_sum, scale) = with_nota(most + workspace.sums.shift, sum);
         for (((p, excess), edge), node) in
             workspace.probabilities.iter_mut().zip(&mut workspace.excess).zip(row).zip(&workspace.values)
@@ -250,13 +279,64 @@ impl<'a> NotaPiece<'a> {
             *p = (edge * node * scale) as f32;
             *excess += *p;
         }
-        for &(label, number) in self.rows.entries(self.contexts[previous as usize]) {
-            gradient.add(
-                self.corpus.space.gram_start() + number as usize,
-                weight * workspace.probabilities[label as usize],
+        let context = self.contexts[previous as usize];
+        self.rows.add_gradient(
+            context,
+            weight,
+            &workspace.probabilities,
+            self.corpus.space.gram_start(),
+            gradient,
+        );
+        log_sum
+    }
+
+    /// As [`condition`](Self::condition) for all conditions at once, where features see label pairs: the potentials of every
+    /// condition are then the position's own. The scores of these features stand in `workspace.pairs`.
+    fn conditions_with_pairs<G: Gradient + ?Sized>(
+        &self,
+        token: usize,
+        (previous, gold): (u32, u32),
+        conditions: impl Iterator<Item = u32>,
+        weight: f32,
+        workspace: &mut NotaWorkspace,
+        gradient: &mut Offset<'_, G>,
+    ) -> f64 {
+        let (space, labels) = (&self.corpus.space, self.corpus.space.labels());
+        let NotaWorkspace { sums, nodes, values, probabilities, excess, pairs, pair_excess, .. } = workspace;
+        pair_excess.clear();
+        pair_excess.resize(labels * labels, 0.0);
+        let gold_pair = previous as usize * labels + gold as usize;
+        let mut loss = -f64::from(pairs[gold_pair]);
+        pair_excess[gold_pair] -= 1.0;
+        for condition in conditions {
+            let row = condition as usize * labels..(condition as usize + 1) * labels;
+            let scores = &mut pairs[row.clone()];
+            let others = sums.scores[row.clone()].iter().zip(nodes.iter());
+            scores.iter_mut().zip(others).for_each(|(score, (edge, node))| *score += edge + node);
+            let most = f64::from(scores[best_label(scores) as usize]);
+            kernels::exp_row(scores, most, values);
+            let (log_sum, normalizer) = with_nota(most, values.iter().sum());
+            loss += log_sum;
+            for (label, value) in values.iter().enumerate() {
+                let p = (value * normalizer) as f32;
+                probabilities[label] = p;
+                excess[label] += p;
+                pair_excess[row.start + label] += p;
+            }
+            self.rows.add_gradient(
+                self.contexts[condition as usize],
+                weight,
+                probabilities,
+                space.gram_start(),
+                gradient,
             );
         }
-        log_sum
+        let mut gradient =
+            Offset { start: gradient.start + space.pair_start(), gradient: &mut *gradient.gradient };
+        for &feature in self.corpus.sentences.pair_features(token) {
+            space.pairs.add_gradient(feature, weight, pair_excess, &mut gradient);
+        }
+        loss
     }
 }
 

@@ -3,7 +3,7 @@
 use consonant_learn::problem::{Differentiate, Problem, Weights};
 use consonant_learn::sparse::Gradient;
 
-use super::node_scores;
+use super::{add_pair_scores, node_scores};
 use crate::corpus::Corpus;
 use crate::inference::{Chain, Potentials, Transitions, Workspace};
 use crate::{SequenceError, UNKNOWN};
@@ -21,6 +21,7 @@ pub(crate) struct Scaling<'a> {
 #[derive(Default)]
 pub(crate) struct ScalingWorkspace {
     plain: Vec<f32>,
+    pairs: Vec<f32>,
     nodes: Vec<f32>,
     edges: Vec<f32>,
     counts: Vec<f64>,
@@ -40,11 +41,13 @@ impl<'a> Scaling<'a> {
     }
 }
 
-/// Node and edge scores of a sentence under scales: everything but the first position moves into the edges.
+/// Node and edge scores of a sentence under scales: everything but the first position moves into the edges. `pairs`: edge
+/// scores of the positions' own, or nothing.
 pub(crate) fn scale_scores(
     labels: usize,
     plain: &[f32],
     transitions: &[f32],
+    pairs: &[f32],
     scales: &[f32],
     nodes: &mut Vec<f32>,
     edges: &mut Vec<f32>,
@@ -56,10 +59,13 @@ pub(crate) fn scale_scores(
         return;
     }
     nodes[..labels].iter_mut().zip(plain).for_each(|(node, plain)| *node = scales[labels] * plain);
-    for row in plain.chunks_exact(labels).skip(1) {
+    for (step, row) in plain.chunks_exact(labels).skip(1).enumerate() {
         for previous in 0..labels {
             let transitions = &transitions[previous * labels..(previous + 1) * labels];
+            let start = edges.len();
             edges.extend(row.iter().zip(transitions).map(|(node, edge)| scales[previous] * (node + edge)));
+            let pairs = pairs.get((step * labels + previous) * labels..).unwrap_or(&[]);
+            edges[start..].iter_mut().zip(pairs).for_each(|(edge, pair)| *edge += scales[previous] * pair);
         }
     }
 }
@@ -109,12 +115,19 @@ impl Scaling<'_> {
         if gold.is_empty() || gold.contains(&UNKNOWN) {
             return Ok(0.0);
         }
-        let ScalingWorkspace { plain, nodes, edges, counts, inference } = workspace;
+        let ScalingWorkspace { plain, pairs, nodes, edges, counts, inference } = workspace;
         plain.resize(range.len() * labels, 0.0);
-        for (token, scores) in range.zip(plain.chunks_exact_mut(labels)) {
+        for (token, scores) in range.clone().zip(plain.chunks_exact_mut(labels)) {
             node_scores(self.corpus, &self.corpus.sentences, token, self.group, 1.0, scores);
         }
-        scale_scores(labels, plain, &self.edges, scales, nodes, edges);
+        pairs.clear();
+        if self.corpus.space.has_pairs() {
+            pairs.resize((gold.len() - 1) * labels * labels, 0.0);
+            for (token, scores) in range.skip(1).zip(pairs.chunks_exact_mut(labels * labels)) {
+                add_pair_scores(self.corpus, &self.corpus.sentences, token, self.group, 1.0, scores);
+            }
+        }
+        scale_scores(labels, plain, &self.edges, pairs, scales, nodes, edges);
         let chain = Chain::new(nodes, &self.transitions)?.with_edges(edges)?;
         let mut posterior = inference.forward_backward(&chain, &self.potentials)?;
         let loss = posterior.log_partition() - chain.score(gold)?;
@@ -127,15 +140,15 @@ impl Scaling<'_> {
         for (position, pair) in gold.windows(2).enumerate() {
             counts[(position * labels + pair[0] as usize) * labels + pair[1] as usize] -= 1.0;
         }
-        for (row, counts) in plain.chunks_exact(labels).skip(1).zip(counts.chunks_exact(labels * labels)) {
+        for (step, (row, counts)) in
+            plain.chunks_exact(labels).skip(1).zip(counts.chunks_exact(labels * labels)).enumerate()
+        {
             for (previous, counts) in counts.chunks_exact(labels).enumerate() {
-                let transitions = &self.edges[previous * labels..];
-                let sum: f64 = counts
-                    .iter()
-                    .zip(row)
-                    .zip(transitions)
-                    .map(|((count, node), edge)| count * f64::from(node + edge))
-                    .sum();
+                let scores = row.iter().zip(&self.edges[previous * labels..]).map(|(node, edge)| node + edge);
+                let mut sum: f64 =
+                    counts.iter().zip(scores).map(|(count, score)| count * f64::from(score)).sum();
+                let pairs = pairs.get((step * labels + previous) * labels..).unwrap_or(&[]);
+                sum += counts.iter().zip(pairs).map(|(count, &pair)| count * f64::from(pair)).sum::<f64>();
                 gradient.add(previous, sum as f32);
             }
         }

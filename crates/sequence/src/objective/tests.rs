@@ -240,12 +240,10 @@ fn losses_are_those_of_the_definition_and_gradients_those_of_finite_differences(
 
 #[test]
 fn nota_losses_are_those_of_the_paper() {
-    for (nota, listed) in [
-        (Nota::Exhaustive, false),
-        (Nota::Sampled(1), true),
-        (Nota::Threshold { probability: 0.3, after: 1 }, true),
-    ] {
-        let corpus = corpus(3, 1, false, false, Pairs::Observed);
+    let threshold = Nota::Threshold { probability: 0.3, after: 1 };
+    let kinds = [(Nota::Exhaustive, false), (Nota::Sampled(1), true), (threshold, true)];
+    for ((nota, listed), pair_features) in kinds.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
+        let corpus = corpus(3, 1, false, pair_features, Pairs::Observed);
         let labels = corpus.space.labels() as u32;
         let weights = random_weights(corpus.space.group_size(), 4);
         let negatives = match nota {
@@ -263,10 +261,14 @@ fn nota_losses_are_those_of_the_paper() {
                 let token = corpus.sentences.range(sentence).start + position;
                 let mut nodes = vec![0.0; labels as usize];
                 node_scores(&corpus, &corpus.sentences, token, &weights, 1.0, &mut nodes);
+                let mut pairs = vec![0.0; (labels * labels) as usize];
+                add_pair_scores(&corpus, &corpus.sentences, token, &weights, 1.0, &mut pairs);
                 let score = |previous: Option<u32>, label: u32| {
+                    let pair = previous.map_or(0.0, |previous| pairs[(previous * labels + label) as usize]);
                     let edge = previous.and_then(|previous| corpus.space.grams.number(&[previous, label]));
                     f64::from(
                         nodes[label as usize]
+                            + pair
                             + edge.map_or(0.0, |number| corpus.space.gram_weights(&weights)[number as usize]),
                     )
                 };
@@ -299,9 +301,14 @@ fn nota_losses_are_those_of_the_paper() {
 
 #[test]
 fn scales_have_the_gradient_of_finite_differences() {
-    let corpus = corpus(8, 1, false, false, Pairs::All);
+    for pair_features in [false, true] {
+        check_scales(&corpus(8, 1, false, pair_features, Pairs::All));
+    }
+}
+
+fn check_scales(corpus: &Corpus) {
     let weights = random_weights(corpus.space.group_size(), 2);
-    let scaling = Scaling::new(&corpus, &weights).unwrap();
+    let scaling = Scaling::new(corpus, &weights).unwrap();
     let scales = vec![0.7, 1.2, 0.9, 1.1];
     let value = |scales: &[f32]| {
         let mut gradient = vec![0.0; 4];

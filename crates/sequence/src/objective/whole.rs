@@ -122,7 +122,7 @@ impl ChainWorkspace {
 }
 
 /// Whether two vectors are the same, bit by bit; block by block, so that it runs in vector registers.
-fn same_bits(a: &[f32], b: &[f32]) -> bool {
+pub(crate) fn same_bits(a: &[f32], b: &[f32]) -> bool {
     let differ = |(a, b): (&[f32], &[f32])| {
         a.iter().zip(b).fold(0, |bits, (a, b)| bits | (a.to_bits() ^ b.to_bits())) != 0
     };

@@ -258,9 +258,7 @@ impl<'a> WindowPiece<'a> {
             for (context, excess) in
                 [(place.contexts[0], &excess[..labels]), (place.contexts[1], &excess[last..])]
             {
-                for &(label, number) in self.rows.entries(context) {
-                    gradient.add(space.gram_start() + number as usize, weight * excess[label as usize]);
-                }
+                self.rows.add_gradient(context, weight, excess, space.gram_start(), &mut gradient);
             }
             for (number, &count) in counts.iter().enumerate().filter(|&(_, &count)| count != 0.0) {
                 gradient.add(space.gram_start() + number, weight * count as f32);
