@@ -1,0 +1,1 @@
+"""One file for each comparison: SUMMARY, PEERS (PyPI names) and `compare(environment, result)`."""

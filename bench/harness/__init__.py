@@ -1,0 +1,1 @@
+"""What all comparisons share: the environment, interleaved measuring, tables and the report."""

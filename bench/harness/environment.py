@@ -1,0 +1,148 @@
+"""Where everything is: the binary, the peers, the data, a scratch folder; and what machine this is."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+from . import measure
+from .measure import Failed
+
+BENCH = Path(__file__).resolve().parent.parent
+ROOT = BENCH.parent
+VENV = BENCH / ".venv"
+
+
+class Worker:
+    """A peer that stays alive and answers one request a line, so that it reads its data once."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, **request):
+        try:
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        if not answer:
+            raise Failed(f"the peer ended while it was asked to {request.get('do')}")
+        return json.loads(answer)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class Environment:
+    """The binary that is measured, the peers that could be installed, and the folders."""
+
+    def __init__(self, binary, data, scratch, repeat, record):
+        self.binary = binary
+        self.data = data
+        self.scratch = scratch
+        self.repeat = repeat
+        self.record = record
+        self.unavailable = {}
+
+    def consonant(self, *arguments, timeout=600.0):
+        """Runs our program."""
+        return measure.run([self.binary, *arguments], timeout)
+
+    def solve(self, problem, *arguments, timeout=120.0):
+        """Runs `consonant solve` and returns its JSON."""
+        return json.loads(self.consonant("solve", problem, "--format", "json", *arguments, timeout=timeout).output)
+
+    def peer(self, script, *arguments, timeout=600.0):
+        """Runs a script of bench/peers in the virtual environment and returns its JSON."""
+        return json.loads(measure.run(self.peer_command(script, *arguments), timeout).output.splitlines()[-1])
+
+    def peer_command(self, script, *arguments):
+        return [str(word) for word in (VENV / "bin" / "python", "-B", BENCH / "peers" / script, *arguments)]
+
+    def worker(self, script, *arguments):
+        return Worker(self.peer_command(script, *arguments))
+
+    def install(self, packages):
+        """Installs packages from PyPI; those that cannot be had are remembered with pip's last word."""
+        python = VENV / "bin" / "python"
+        if not python.exists():
+            say(f"making a virtual environment in {VENV.relative_to(ROOT)}")
+            subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+        for package in packages:
+            if package in self.unavailable or installed(package):
+                continue
+            mark = VENV / f"unavailable-{package}"
+            if mark.exists():
+                self.unavailable[package] = mark.read_text()
+                continue
+            say(f"installing {package}")
+            pip = subprocess.run([python, "-m", "pip", "install", "--quiet", package], capture_output=True, text=True)
+            if pip.returncode != 0:
+                words = pip.stderr.strip().splitlines() or ["pip said nothing"]
+                self.unavailable[package] = words[-1].removeprefix("ERROR: ")
+                mark.write_text(self.unavailable[package])
+
+    def has(self, package):
+        return package not in self.unavailable
+
+
+def installed(package):
+    folders = VENV.glob(f"lib/python*/site-packages/{package.replace('-', '_')}-*.dist-info")
+    return any(folders)
+
+
+def build():
+    """Builds the release binary and returns its path."""
+    say("building the release binary")
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    done = subprocess.run(["cargo", "build", "--release", "--quiet", "--package", "consonant"], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode != 0:
+        errors = [line for line in done.stderr.splitlines() if line.startswith("error")]
+        raise Failed(f"cargo build --release failed: {errors[0] if errors else 'see cargo'}")
+    return (ROOT / target / "release" / "consonant").resolve()
+
+
+def stamp(environment):
+    """Machine, versions and date: what a figure is worth nothing without."""
+    processor = platform.processor() or platform.machine()
+    try:
+        models = [line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+        processor = models[0] if models else processor
+    except OSError:
+        pass
+    found = {"consonant": first_line([environment.binary, "--version"]), "rustc": first_line(["rustc", "--version"])}
+    found["commit"] = first_line(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"])
+    for folder in sorted(VENV.glob("lib/python*/site-packages/*.dist-info")):
+        name, _, version = folder.name.removesuffix(".dist-info").partition("-")
+        if name not in ("pip", "setuptools"):
+            found[name] = version
+    return {
+        "date": date.today().isoformat(),
+        "processor": processor,
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 2),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "versions": found,
+    }
+
+
+def first_line(command):
+    try:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    except OSError:
+        return "unknown"
+    return (done.stdout.strip().splitlines() or ["unknown"])[0]
+
+
+def say(text):
+    """Tells what goes on, on standard error."""
+    print(f"bench: {text}", file=sys.stderr, flush=True)

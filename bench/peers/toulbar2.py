@@ -1,0 +1,52 @@
+"""toulbar2 on a problem file: `toulbar2.py PROBLEM SECONDS` prints value, bound, status and seconds as JSON.
+
+Costs are negated log-potentials with six decimals. The clock runs around the solver alone.
+"""
+
+import json
+import math
+import sys
+import time
+
+import pytoulbar2
+
+import problems
+
+DECIMALS = 6
+
+
+def solve(problem, limit):
+    network = pytoulbar2.CFN(resolution=DECIMALS)
+    for variable, states in enumerate(problem.states):
+        network.AddVariable(f"x{variable}", range(states))
+    for scope, table in problem.tables:
+        if len(scope) == 0:
+            network.AddFunction([], -float(table))
+        else:
+            network.AddFunction(list(scope), [math.inf if score == -math.inf else -float(score) for score in table.ravel()])
+    for variables, coefficients, low, high in problem.constraints:
+        whole = [int(coefficient) for coefficient in coefficients]
+        if low == high:
+            network.AddLinearConstraint(whole, variables, "==", int(low))
+        elif high < math.inf:
+            network.AddLinearConstraint(whole, variables, "<=", int(high))
+        else:
+            network.AddLinearConstraint(whole, variables, ">=", int(low))
+    start, worked = time.perf_counter(), time.process_time()
+    found = network.Solve(timeLimit=int(limit))
+    seconds = time.perf_counter() - start
+    worked = time.process_time() - worked  # what its limit counts
+    value, bound = (problem.value(found[0]) if found else None), -network.GetDDualBound()
+    # It does not tell whether it finished: a finished search has closed the gap, or ended early without a solution.
+    finished = bound - -network.GetUB() < 2 * 10**-DECIMALS if found else worked < 0.9 * limit
+    status = "stopped" if not finished else "optimal" if found else "infeasible"
+    return {
+        "status": status,
+        "seconds": seconds,
+        "value": value if value is not None and math.isfinite(value) else None,
+        "bound": bound if status == "stopped" else value,
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(solve(problems.read(sys.argv[1]), float(sys.argv[2]))))
