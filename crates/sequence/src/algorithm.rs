@@ -154,7 +154,7 @@ pub static ALGORITHMS: &[Algorithm] = &[
         own: &[
             parameter(
                 "negatives",
-                0.0,
+                2.0,
                 0.0,
                 2.0,
                 "0: every wrong label, 1: random samples, 2: those above the threshold after some iterations",
