@@ -2,41 +2,10 @@
 
 mod random;
 
+use consonant_map::oracle::arborescence::{Arborescence, RootChildren};
 use consonant_map::solver::{Limits, Method, solve};
-use consonant_map::{Solution, Status};
-use random::{Recipe, Sample};
-
-fn check(sample: &Sample, solution: &Solution, context: &str) {
-    let optimum = sample.optimum();
-    let tolerance = 1e-6 * (1.0 + optimum.abs().min(1e6));
-    assert!(
-        solution.bound >= optimum - tolerance,
-        "{context}: bound {} below optimum {optimum}",
-        solution.bound
-    );
-    assert!(
-        solution.value <= optimum + tolerance,
-        "{context}: value {} above optimum {optimum}",
-        solution.value
-    );
-    match solution.status {
-        Status::Optimal => assert!(
-            (solution.value - optimum).abs() <= 2.0 * tolerance,
-            "{context}: {} is not {optimum}",
-            solution.value
-        ),
-        Status::Infeasible => assert_eq!(optimum, f64::NEG_INFINITY, "{context}: feasible after all"),
-        Status::Feasible | Status::Stopped => {}
-    }
-    if solution.value > f64::NEG_INFINITY {
-        let value = sample.value(&solution.assignment);
-        assert!(
-            (value - solution.value).abs() <= tolerance,
-            "{context}: says {}, is {value}",
-            solution.value
-        );
-    }
-}
+use consonant_map::{Graph, Status};
+use random::{Random, Recipe, Sample};
 
 fn recipe(seed: u64) -> Recipe {
     Recipe {
@@ -53,7 +22,7 @@ fn run(method: Method, seeds: u64, limits: &Limits) -> (usize, usize) {
     for seed in 0..seeds {
         let sample = Sample::new(seed, &recipe(seed));
         let solution = solve(&sample.graph, method, limits).unwrap();
-        check(&sample, &solution, &format!("{method:?}, seed {seed}"));
+        sample.check(&solution, &format!("{method:?}, seed {seed}"));
         proven += matches!(solution.status, Status::Optimal | Status::Infeasible) as usize;
     }
     (proven, seeds as usize)
@@ -89,4 +58,55 @@ fn spanning_tree_certificates_hold() {
     let (proven, total) =
         run(Method::SpanningTrees, 500, &Limits { max_iterations: Some(200), ..Limits::default() });
     assert!(proven * 3 > total, "{proven} of {total}");
+}
+
+/// Trees with pairs and a budget: no tables, so that exact search branches over AD3's bound.
+#[test]
+fn exact_search_over_oracles_finds_the_best_tree() {
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let arcs: Vec<(usize, usize)> = (1..4)
+            .flat_map(|modifier| {
+                (0..4).filter(move |&head| head != modifier).map(move |head| (head, modifier))
+            })
+            .collect();
+        let scores: Vec<f64> = arcs.iter().map(|_| random.uniform()).collect();
+        let mut graph = Graph::new();
+        let x = graph.binaries(&scores).unwrap();
+        graph.oracle(Arborescence::new(4, &arcs, RootChildren::Any).unwrap(), &x).unwrap();
+        let mut pairs = Vec::new();
+        for _ in 0..8 {
+            let (i, j) = (random.below(arcs.len()), random.below(arcs.len()));
+            if i != j {
+                pairs.push((i, j, 2.0 * random.uniform()));
+                graph.pair(x[i], x[j], pairs[pairs.len() - 1].2).unwrap();
+            }
+        }
+        let from_root: Vec<usize> = (0..arcs.len()).filter(|&a| arcs[a].0 == 0).collect();
+        graph.budget(from_root.iter().map(|&a| x[a]), 2).unwrap();
+        let mut best = f64::NEG_INFINITY;
+        for mask in 0..1usize << arcs.len() {
+            let on = |a: usize| mask >> a & 1 == 1;
+            let head = |m: usize| {
+                let mut heads = (0..arcs.len()).filter(|&a| on(a) && arcs[a].1 == m).map(|a| arcs[a].0);
+                heads.next().filter(|_| heads.next().is_none())
+            };
+            let reaches_root = |m: usize| {
+                let end = (0..4).try_fold(m, |node, _| if node == 0 { Some(0) } else { head(node) });
+                end == Some(0) && head(m).is_some()
+            };
+            if !(1..4).all(reaches_root) || from_root.iter().filter(|&&a| on(a)).count() > 2 {
+                continue;
+            }
+            let linear: f64 = (0..arcs.len()).filter(|&a| on(a)).map(|a| scores[a]).sum();
+            let paired: f64 = pairs.iter().filter(|p| on(p.0) && on(p.1)).map(|p| p.2).sum();
+            best = best.max(linear + paired);
+        }
+        let solution = solve(&graph, Method::Exact, &Limits::default()).unwrap();
+        assert_eq!(solution.status, Status::Optimal, "seed {seed}");
+        assert!((solution.value - best).abs() < 1e-6, "seed {seed}: {} is not {best}", solution.value);
+        let stopped =
+            solve(&graph, Method::Exact, &Limits { max_iterations: Some(1), ..Limits::default() }).unwrap();
+        assert!(stopped.bound >= best - 1e-6 && stopped.value <= best + 1e-6, "seed {seed}");
+    }
 }

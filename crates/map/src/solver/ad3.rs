@@ -70,6 +70,9 @@ pub struct Ad3 {
 /// How far copies count against the previous belief in the update (over-relaxation, Eckstein & Bertsekas 1992).
 const RELAXATION: f64 = 1.6;
 
+/// Rounding visits links in no order, sweeps in a row: so many times as dear. Rounding may cost about as much as all sweeps.
+const ROUND_COST: usize = 3;
+
 /// Iterations between changes of the penalty.
 const ETA_EVERY: usize = 10;
 
@@ -237,7 +240,6 @@ impl Ad3 {
         let mut trace = Vec::new();
         let mut bound = f64::INFINITY;
         let mut iteration = 0;
-        let mut next_round = 0;
         let status = loop {
             let residuals = if iteration > 0 {
                 state.sweep(graph, 1e-12, options.parallel);
@@ -249,9 +251,9 @@ impl Ad3 {
             let last = converged || iteration >= options.max_iterations;
             if iteration % options.report_every.max(1) == 0 || last {
                 bound = bound.min(state.dual.bound(graph, options.parallel));
-                if options.round && (iteration >= next_round || last) {
-                    // Rounding costs as much as many sweeps: look more rarely as the beliefs settle.
-                    next_round = iteration + iteration / 4;
+                if options.round
+                    && (last || primal.work * ROUND_COST <= iteration * state.dual.layout.links())
+                {
                     let mut view = View { graph, layout: &state.dual.layout, warm: &mut state.dual.warm };
                     primal.consider(&mut view, &state.beliefs);
                 }

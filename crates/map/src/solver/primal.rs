@@ -36,6 +36,8 @@ pub(crate) struct Primal {
     structured: Vec<(u32, u32)>,
     /// For each slot, whether it is the output of a logic factor: those follow from the rest and are decided last.
     is_output: Vec<bool>,
+    /// Links visited so far: what rounding has cost, counted so that callers can ration it.
+    pub work: usize,
     /// The typical size of a score.
     scale: f64,
     /// A score larger than any the factors hold.
@@ -108,6 +110,7 @@ impl Primal {
             first_factor,
             structured,
             is_output,
+            work: 0,
             scale,
             large,
         }
@@ -169,6 +172,7 @@ impl Primal {
     fn factor_score(&mut self, view: &mut View<'_>, group: usize, factor: usize) -> f64 {
         let g = view.layout.group(view.graph, group);
         let range = g.offsets()[factor] as usize..g.offsets()[factor + 1] as usize;
+        self.work += range.len();
         self.on.clear();
         self.on.extend(g.links()[range].iter().map(|l| (self.slots[l.slot()] == 1) != l.is_negated()));
         if let Some(tables) = g.as_any().downcast_ref::<OracleGroup<DenseTable>>() {
@@ -369,6 +373,7 @@ impl Primal {
 
     /// Books a decision in the tallies of its factors (`direction` 1), or takes it off (−1).
     fn count(&mut self, view: &View<'_>, slot: usize, on: bool, direction: f64) {
+        self.work += view.layout.degree(slot);
         for (group, factor, position) in self.links_of(view, slot) {
             let Some(closed) = view.closed(group) else { continue };
             let (kind, links) = closed.factor(factor);

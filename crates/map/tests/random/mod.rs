@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use consonant_map::oracle::sequence::Sequence;
-use consonant_map::{Graph, Literal, Variable};
+use consonant_map::{Graph, Literal, Solution, Status, Variable};
 
 /// A small generator of numbers that are the same everywhere (xorshift).
 pub struct Random(u64);
@@ -261,6 +261,39 @@ impl Sample {
             let Some(i) = (0..sizes.len()).find(|&i| states[i] + 1 < sizes[i]) else { return best };
             states[i] += 1;
             states[..i].fill(0);
+        }
+    }
+
+    /// What a certificate must keep: bound ≥ optimum ≥ value, a status that is true, a value that the assignment has.
+    pub fn check(&self, solution: &Solution, context: &str) {
+        let optimum = self.optimum();
+        let tolerance = 1e-6 * (1.0 + optimum.abs().min(1e6));
+        assert!(
+            solution.bound >= optimum - tolerance,
+            "{context}: bound {} below optimum {optimum}",
+            solution.bound
+        );
+        assert!(
+            solution.value <= optimum + tolerance,
+            "{context}: value {} above optimum {optimum}",
+            solution.value
+        );
+        match solution.status {
+            Status::Optimal => assert!(
+                (solution.value - optimum).abs() <= 2.0 * tolerance,
+                "{context}: {} is not {optimum}",
+                solution.value
+            ),
+            Status::Infeasible => assert_eq!(optimum, f64::NEG_INFINITY, "{context}: feasible after all"),
+            Status::Feasible | Status::Stopped => {}
+        }
+        if solution.value > f64::NEG_INFINITY {
+            let value = self.value(&solution.assignment);
+            assert!(
+                (value - solution.value).abs() <= tolerance,
+                "{context}: says {}, is {value}",
+                solution.value
+            );
         }
     }
 }
