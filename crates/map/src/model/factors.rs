@@ -1,0 +1,309 @@
+//! The factors of a graph, added one line each.
+
+use super::{Binary, FactorId, Graph, Literal, ModelError, Variable};
+use crate::factor::{Closed, ClosedGroup};
+use crate::group::OracleGroup;
+use crate::oracle::Oracle;
+use crate::oracle::dense::DenseTable;
+use std::any::TypeId;
+
+impl Graph {
+    fn literals<L: Into<Literal>>(
+        &self,
+        factor: &'static str,
+        literals: impl IntoIterator<Item = L>,
+    ) -> Result<Vec<Literal>, ModelError> {
+        let literals: Vec<Literal> = literals.into_iter().map(Into::into).collect();
+        if literals.is_empty() {
+            return Err(ModelError::Empty(factor));
+        }
+        let mut slots: Vec<usize> = literals.iter().map(|l| l.slot()).collect();
+        slots.sort_unstable();
+        if let Some(&slot) = slots.last().filter(|&&s| s >= self.slots()) {
+            return Err(ModelError::Unknown { factor, slot, slots: self.slots() });
+        }
+        if let Some(pair) = slots.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(ModelError::Repeated { factor, variable: self.slot_variable[pair[0]] as usize });
+        }
+        Ok(literals)
+    }
+
+    fn closed(&mut self, factor: Closed, literals: &[Literal]) -> FactorId {
+        let group = match self.closed_group {
+            Some(group) => group,
+            None => {
+                self.groups.push(Box::new(ClosedGroup::default()));
+                *self.closed_group.insert(self.groups.len() as u32 - 1)
+            }
+        };
+        self.structure += 1;
+        let closed = self.groups[group as usize].as_any_mut().downcast_mut::<ClosedGroup>();
+        let index = closed.expect("the closed group holds closed-form factors").push(factor, literals);
+        FactorId { group, index }
+    }
+
+    /// Exactly one of the literals holds (XOR).
+    pub fn exactly_one<L: Into<Literal>>(
+        &mut self,
+        literals: impl IntoIterator<Item = L>,
+    ) -> Result<FactorId, ModelError> {
+        let literals = self.literals("exactly-one", literals)?;
+        Ok(self.closed(Closed::ExactlyOne, &literals))
+    }
+
+    /// At most one of the literals holds.
+    pub fn at_most_one<L: Into<Literal>>(
+        &mut self,
+        literals: impl IntoIterator<Item = L>,
+    ) -> Result<FactorId, ModelError> {
+        let literals = self.literals("at-most-one", literals)?;
+        Ok(self.closed(Closed::AtMostOne, &literals))
+    }
+
+    /// At least one of the literals holds (OR).
+    pub fn at_least_one<L: Into<Literal>>(
+        &mut self,
+        literals: impl IntoIterator<Item = L>,
+    ) -> Result<FactorId, ModelError> {
+        let literals = self.literals("at-least-one", literals)?;
+        Ok(self.closed(Closed::AtLeastOne, &literals))
+    }
+
+    /// If `premise` holds, so does `conclusion`.
+    pub fn implies(
+        &mut self,
+        premise: impl Into<Literal>,
+        conclusion: impl Into<Literal>,
+    ) -> Result<FactorId, ModelError> {
+        let literals = self.literals("implication", [!premise.into(), conclusion.into()])?;
+        Ok(self.closed(Closed::AtLeastOne, &literals))
+    }
+
+    fn with_output<L: Into<Literal>>(
+        &self,
+        factor: &'static str,
+        inputs: impl IntoIterator<Item = L>,
+        output: Literal,
+    ) -> Result<Vec<Literal>, ModelError> {
+        let mut literals: Vec<Literal> = inputs.into_iter().map(Into::into).collect();
+        if literals.is_empty() {
+            return Err(ModelError::Empty(factor));
+        }
+        literals.push(output);
+        self.literals(factor, literals)
+    }
+
+    /// `output` holds exactly when some input does.
+    pub fn or_with_output<L: Into<Literal>>(
+        &mut self,
+        inputs: impl IntoIterator<Item = L>,
+        output: impl Into<Literal>,
+    ) -> Result<FactorId, ModelError> {
+        let literals = self.with_output("or-with-output", inputs, output.into())?;
+        Ok(self.closed(Closed::OrWithOutput, &literals))
+    }
+
+    /// `output` holds exactly when all inputs do.
+    pub fn and_with_output<L: Into<Literal>>(
+        &mut self,
+        inputs: impl IntoIterator<Item = L>,
+        output: impl Into<Literal>,
+    ) -> Result<FactorId, ModelError> {
+        let mut literals = self.with_output("and-with-output", inputs, output.into())?;
+        // De Morgan: not-output is the OR of the negated inputs.
+        literals.iter_mut().for_each(|literal| *literal = !*literal);
+        Ok(self.closed(Closed::OrWithOutput, &literals))
+    }
+
+    /// At most one input holds, and `output` holds exactly when one does.
+    pub fn xor_with_output<L: Into<Literal>>(
+        &mut self,
+        inputs: impl IntoIterator<Item = L>,
+        output: impl Into<Literal>,
+    ) -> Result<FactorId, ModelError> {
+        let literals = self.with_output("xor-with-output", inputs, !output.into())?;
+        Ok(self.closed(Closed::ExactlyOne, &literals))
+    }
+
+    /// `score` counts when both literals hold.
+    pub fn pair(
+        &mut self,
+        a: impl Into<Literal>,
+        b: impl Into<Literal>,
+        score: f64,
+    ) -> Result<FactorId, ModelError> {
+        let literals = self.literals("pair", [a.into(), b.into()])?;
+        Self::check_score(|| format!("the pair {:?}, {:?}", literals[0], literals[1]), score)?;
+        if score == f64::NEG_INFINITY {
+            return Ok(self.closed(Closed::AtMostOne, &literals));
+        }
+        Ok(self.closed(Closed::Pair(score), &literals))
+    }
+
+    /// `score` counts when all literals hold. For three or more, a binary variable of its own stands for that; it is
+    /// returned, and is one more variable of the assignment.
+    pub fn pattern<L: Into<Literal>>(
+        &mut self,
+        literals: impl IntoIterator<Item = L>,
+        score: f64,
+    ) -> Result<Option<Binary>, ModelError> {
+        let literals = self.literals("pattern", literals)?;
+        match literals[..] {
+            [literal] => self.add_score(literal, score).map(|()| None),
+            [a, b] => self.pair(a, b, score).map(|_| None),
+            _ => {
+                let all = self.binary(score)?;
+                self.and_with_output(&literals, all)?;
+                Ok(Some(all))
+            }
+        }
+    }
+
+    /// At most `limit` of the literals hold.
+    pub fn budget<L: Into<Literal>>(
+        &mut self,
+        literals: impl IntoIterator<Item = L>,
+        limit: usize,
+    ) -> Result<FactorId, ModelError> {
+        let literals = self.literals("budget", literals)?;
+        Ok(self.closed(Closed::Budget(limit), &literals))
+    }
+
+    /// The costs of the literals that hold sum to at most `limit`.
+    pub fn knapsack<L: Into<Literal>>(
+        &mut self,
+        literals: impl IntoIterator<Item = L>,
+        costs: &[f64],
+        limit: f64,
+    ) -> Result<FactorId, ModelError> {
+        let literals = self.literals("knapsack", literals)?;
+        if costs.len() != literals.len() {
+            return Err(ModelError::Length {
+                what: "knapsack costs",
+                expected: literals.len(),
+                came: costs.len(),
+            });
+        }
+        let bad = |x: f64| x.is_nan() || x < 0.0;
+        if let Some(&value) = costs.iter().find(|&&c| bad(c) || c.is_infinite()) {
+            return Err(ModelError::Negative { what: "a knapsack cost", value });
+        }
+        if bad(limit) {
+            return Err(ModelError::Negative { what: "a knapsack limit", value: limit });
+        }
+        Ok(self.closed(Closed::Knapsack { costs: costs.into(), limit }, &literals))
+    }
+
+    /// A score for every joint state of several variables, the last variable's state changing fastest.
+    pub fn table(&mut self, variables: &[Variable], scores: &[f64]) -> Result<FactorId, ModelError> {
+        if variables.is_empty() {
+            return Err(ModelError::Empty("a table"));
+        }
+        let sizes: Vec<usize> = variables.iter().map(Variable::states).collect();
+        let mut indices: Vec<usize> = variables.iter().map(Variable::variable).collect();
+        indices.sort_unstable();
+        if let Some(pair) = indices.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(ModelError::Repeated { factor: "a table", variable: pair[0] });
+        }
+        if let [Variable::Binary(a), Variable::Binary(b)] = variables
+            && scores.len() == 4
+            && scores.iter().all(|s| s.is_finite())
+        {
+            // Two binary variables: a constant, two scores and a product, whose quadratic step has a closed form.
+            let [s00, s01, s10, s11] = [scores[0], scores[1], scores[2], scores[3]];
+            self.offset += s00;
+            self.scores[a.slot as usize] += s10 - s00;
+            self.scores[b.slot as usize] += s01 - s00;
+            return self.pair(*a, *b, s11 - s10 - s01 + s00);
+        }
+        let dense =
+            DenseTable::new(&sizes, scores.to_vec()).map_err(|e| ModelError::Oracle(e.to_string()))?;
+        let literals: Vec<Literal> =
+            variables.iter().flat_map(|v| (0..v.states()).map(|state| v.is(state))).collect();
+        self.cover(variables.iter().map(Variable::variable));
+        self.oracle_links(dense, literals)
+    }
+
+    fn cover(&mut self, variables: impl IntoIterator<Item = usize>) {
+        for variable in variables {
+            self.covered[variable] = true;
+        }
+    }
+
+    /// A factor known by its oracle, over literals.
+    pub fn oracle<O: Oracle, L: Into<Literal>>(
+        &mut self,
+        oracle: O,
+        literals: impl IntoIterator<Item = L>,
+    ) -> Result<FactorId, ModelError> {
+        let literals = self.literals("an oracle factor", literals)?;
+        self.oracle_links(oracle, literals)
+    }
+
+    /// A factor known by its oracle, over all states of several variables in turn, one of which it makes hold for
+    /// each (sequences, labelled trees).
+    pub fn oracle_over<O: Oracle>(
+        &mut self,
+        oracle: O,
+        variables: &[Variable],
+    ) -> Result<FactorId, ModelError> {
+        let mut indices: Vec<usize> = variables.iter().map(Variable::variable).collect();
+        indices.sort_unstable();
+        if let Some(pair) = indices.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(ModelError::Repeated { factor: "an oracle factor", variable: pair[0] });
+        }
+        let literals = variables.iter().flat_map(|v| (0..v.states()).map(|state| v.is(state))).collect();
+        self.cover(variables.iter().map(Variable::variable));
+        self.oracle_links(oracle, literals)
+    }
+
+    fn oracle_links<O: Oracle>(&mut self, oracle: O, literals: Vec<Literal>) -> Result<FactorId, ModelError> {
+        if oracle.links() != literals.len() {
+            return Err(ModelError::Length {
+                what: "oracle links",
+                expected: oracle.links(),
+                came: literals.len(),
+            });
+        }
+        let groups = &mut self.groups;
+        let group = *self.oracle_groups.entry(TypeId::of::<O>()).or_insert_with(|| {
+            groups.push(Box::new(OracleGroup::<O>::default()));
+            groups.len() as u32 - 1
+        });
+        self.structure += 1;
+        let typed = self.groups[group as usize].as_any_mut().downcast_mut::<OracleGroup<O>>();
+        let index = typed.expect("groups are found by their type").push(oracle, &literals);
+        Ok(FactorId { group, index })
+    }
+
+    /// The oracle of a factor, if it is of type `O`.
+    pub fn oracle_ref<O: Oracle>(&self, factor: FactorId) -> Option<&O> {
+        let group = self.groups.get(factor.group as usize)?.as_any().downcast_ref::<OracleGroup<O>>()?;
+        group.oracle(factor.index as usize)
+    }
+
+    /// The oracle of a factor, to change its own scores between solves; the links must stay as they are.
+    pub fn oracle_mut<O: Oracle>(&mut self, factor: FactorId) -> Option<&mut O> {
+        let group =
+            self.groups.get_mut(factor.group as usize)?.as_any_mut().downcast_mut::<OracleGroup<O>>()?;
+        group.oracle_mut(factor.index as usize)
+    }
+
+    /// Changes the score of a [`pair`](Graph::pair).
+    pub fn set_pair_score(&mut self, factor: FactorId, score: f64) -> Result<(), ModelError> {
+        if !score.is_finite() {
+            return Err(ModelError::Score { what: "a pair".into(), score });
+        }
+        let group = self
+            .groups
+            .get_mut(factor.group as usize)
+            .and_then(|g| g.as_any_mut().downcast_mut::<ClosedGroup>());
+        match group.and_then(|g| g.factor_mut(factor.index as usize)) {
+            Some(Closed::Pair(old)) => {
+                *old = score;
+                Ok(())
+            }
+            _ => Err(ModelError::Oracle("the factor is not a pair".into())),
+        }
+    }
+}

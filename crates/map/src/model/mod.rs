@@ -1,0 +1,242 @@
+//! Variables, scores and factors: the model as it stands on paper.
+//!
+//! Everything rests on *slots*, binary indicators with a score. A binary variable has one slot; a choice among k states
+//! has k consecutive ones, of which exactly one is on. Factors link to slots through [`Literal`]s, so that a negation
+//! is a property of the link and not another factor.
+
+mod error;
+mod factors;
+mod variable;
+
+pub use error::ModelError;
+pub use variable::{Binary, Choice, Literal, Variable};
+
+use crate::group::Group;
+use rustc_hash::FxHashMap;
+use std::any::TypeId;
+
+/// Names a factor of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FactorId {
+    pub(crate) group: u32,
+    pub(crate) index: u32,
+}
+
+/// A factor graph: variables with scores, and factors over them.
+///
+/// ```
+/// use consonant_map::{Ad3, Graph, Status};
+///
+/// let mut graph = Graph::new();
+/// let rain = graph.binary(1.0)?;
+/// let umbrella = graph.binary(-0.4)?;
+/// graph.implies(rain, umbrella)?;
+/// let solution = Ad3::default().solve(&graph);
+/// assert_eq!(solution.status, Status::Optimal);
+/// assert!(solution.is_true(rain) && solution.is_true(umbrella));
+/// assert!((solution.value - 0.6).abs() < 1e-9);
+/// # Ok::<(), consonant_map::ModelError>(())
+/// ```
+#[derive(Default)]
+pub struct Graph {
+    pub(crate) scores: Vec<f64>,
+    pub(crate) first_slot: Vec<u32>,
+    pub(crate) slot_variable: Vec<u32>,
+    pub(crate) binary: Vec<bool>,
+    /// For each variable: whether some factor already makes exactly one of its states hold.
+    pub(crate) covered: Vec<bool>,
+    pub(crate) groups: Vec<Box<dyn Group>>,
+    closed_group: Option<u32>,
+    oracle_groups: FxHashMap<TypeId, u32>,
+    pub(crate) offset: f64,
+    /// Changes whenever variables or factors are added, so that a solver knows when its warm state fits.
+    pub(crate) structure: u64,
+}
+
+const MAX_SLOTS: usize = (u32::MAX >> 1) as usize;
+
+impl Graph {
+    /// An empty graph.
+    pub fn new() -> Self {
+        Graph { first_slot: vec![0], ..Default::default() }
+    }
+
+    /// The number of variables.
+    pub fn variables(&self) -> usize {
+        self.covered.len()
+    }
+
+    /// The number of slots: one for a binary variable, one for each state of a choice.
+    pub fn slots(&self) -> usize {
+        self.scores.len()
+    }
+
+    /// The number of factors.
+    pub fn factors(&self) -> usize {
+        self.groups.iter().map(|g| g.factors()).sum()
+    }
+
+    /// The number of links from factors to slots.
+    pub fn links(&self) -> usize {
+        self.groups.iter().map(|g| g.links().len()).sum()
+    }
+
+    /// The number of states of a variable: 2 for a binary one.
+    pub fn states(&self, variable: usize) -> usize {
+        let slots = (self.first_slot[variable + 1] - self.first_slot[variable]) as usize;
+        if self.is_binary(variable) { 2 } else { slots }
+    }
+
+    pub(crate) fn is_binary(&self, variable: usize) -> bool {
+        self.binary[variable]
+    }
+
+    /// The variable with this index.
+    pub fn variable(&self, variable: usize) -> Variable {
+        let (first_slot, end) = (self.first_slot[variable], self.first_slot[variable + 1]);
+        let variable_index = variable as u32;
+        if self.is_binary(variable) {
+            Variable::Binary(Binary { slot: first_slot, variable: variable_index })
+        } else {
+            Variable::Choice(Choice { first_slot, states: end - first_slot, variable: variable_index })
+        }
+    }
+
+    /// For each slot, whether an assignment switches it on; empty for an empty assignment.
+    pub(crate) fn slots_on(&self, assignment: &[u32]) -> Vec<bool> {
+        let mut on = vec![false; if assignment.is_empty() { 0 } else { self.slots() }];
+        for (variable, &state) in assignment.iter().enumerate() {
+            let first = self.first_slot[variable] as usize;
+            if self.is_binary(variable) {
+                on[first] = state == 1;
+            } else {
+                on[first + state as usize] = true;
+            }
+        }
+        on
+    }
+
+    /// The assignment that switches exactly these slots on; nothing if a choice would not have one state.
+    pub(crate) fn assignment_of(&self, on: &[bool]) -> Option<Vec<u32>> {
+        (0..self.variables())
+            .map(|variable| {
+                let slots = &on[self.first_slot[variable] as usize..self.first_slot[variable + 1] as usize];
+                if self.is_binary(variable) {
+                    return Some(slots[0] as u32);
+                }
+                let state = slots.iter().position(|&on| on)?;
+                (slots.iter().filter(|&&on| on).count() == 1).then_some(state as u32)
+            })
+            .collect()
+    }
+
+    /// The value of an assignment (a state for each variable): minus infinity if it breaks a constraint.
+    ///
+    /// # Panics
+    /// If the assignment does not have a state for each variable.
+    pub fn value(&self, assignment: &[u32]) -> f64 {
+        assert_eq!(assignment.len(), self.variables(), "an assignment has one state for each variable");
+        crate::solver::primal::evaluate(self, assignment)
+    }
+
+    fn check_score(what: impl FnOnce() -> String, score: f64) -> Result<(), ModelError> {
+        if score.is_nan() || score == f64::INFINITY {
+            return Err(ModelError::Score { what: what(), score });
+        }
+        Ok(())
+    }
+
+    fn new_variable(&mut self, scores: &[f64]) -> Result<(u32, u32), ModelError> {
+        let variable = self.variables() as u32;
+        for (state, &score) in scores.iter().enumerate() {
+            Self::check_score(|| format!("variable {variable}, state {state},"), score)?;
+        }
+        if self.slots() + scores.len() > MAX_SLOTS {
+            return Err(ModelError::TooLarge(MAX_SLOTS));
+        }
+        let first = self.slots() as u32;
+        self.scores.extend_from_slice(scores);
+        self.slot_variable.resize(self.scores.len(), variable);
+        self.first_slot.push(self.scores.len() as u32);
+        self.structure += 1;
+        Ok((first, variable))
+    }
+
+    /// A binary variable; `score` counts when it is true.
+    pub fn binary(&mut self, score: f64) -> Result<Binary, ModelError> {
+        let (slot, variable) = self.new_variable(&[score])?;
+        self.binary.push(true);
+        self.covered.push(true);
+        Ok(Binary { slot, variable })
+    }
+
+    /// One binary variable for each score.
+    pub fn binaries(&mut self, scores: &[f64]) -> Result<Vec<Binary>, ModelError> {
+        scores.iter().map(|&score| self.binary(score)).collect()
+    }
+
+    /// A variable that is in exactly one of several states, each with a score.
+    pub fn choice(&mut self, scores: &[f64]) -> Result<Choice, ModelError> {
+        if scores.is_empty() {
+            return Err(ModelError::Empty("a choice"));
+        }
+        let (first_slot, variable) = self.new_variable(scores)?;
+        self.binary.push(false);
+        self.covered.push(false);
+        Ok(Choice { first_slot, states: scores.len() as u32, variable })
+    }
+
+    /// A number added to the value of every assignment.
+    pub fn add_constant(&mut self, constant: f64) -> Result<(), ModelError> {
+        Self::check_score(|| "a constant".into(), constant)?;
+        self.offset += constant;
+        Ok(())
+    }
+
+    /// The score of a slot (of the literal's slot, whether the literal is negated or not).
+    pub fn score(&self, literal: impl Into<Literal>) -> f64 {
+        self.scores[literal.into().slot()]
+    }
+
+    /// Changes the score of a slot; the structure stays, so that solvers keep their warm state.
+    pub fn set_score(&mut self, literal: impl Into<Literal>, score: f64) -> Result<(), ModelError> {
+        let slot = literal.into().slot();
+        Self::check_score(|| format!("slot {slot}"), score)?;
+        self.scores[slot] = score;
+        Ok(())
+    }
+
+    /// Adds to the score of a literal: for a negated one, `score` counts when the slot is off.
+    pub fn add_score(&mut self, literal: impl Into<Literal>, score: f64) -> Result<(), ModelError> {
+        let literal = literal.into();
+        Self::check_score(|| format!("slot {}", literal.slot()), score)?;
+        if literal.is_negated() {
+            if score == f64::NEG_INFINITY {
+                self.at_least_one([!literal])?;
+            } else {
+                self.scores[literal.slot()] -= score;
+                self.offset += score;
+            }
+        } else {
+            self.scores[literal.slot()] += score;
+        }
+        Ok(())
+    }
+
+    /// All scores, one for each slot.
+    pub fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
+    /// Replaces all scores at once.
+    pub fn set_scores(&mut self, scores: &[f64]) -> Result<(), ModelError> {
+        if scores.len() != self.slots() {
+            return Err(ModelError::Length { what: "scores", expected: self.slots(), came: scores.len() });
+        }
+        for (slot, &score) in scores.iter().enumerate() {
+            Self::check_score(|| format!("slot {slot}"), score)?;
+        }
+        self.scores.copy_from_slice(scores);
+        Ok(())
+    }
+}

@@ -1,0 +1,235 @@
+//! Feasible assignments from relaxed ones.
+//!
+//! A dive: structured oracles first (each is asked for its best configuration under the beliefs), then variables from the most
+//! to the least decided, propagating every decision through the logic factors. The result is improved by iterated
+//! conditional modes, and the best assignment ever seen is kept. Nothing here affects bounds.
+
+mod dive;
+mod local_search;
+
+use super::dual::Dual;
+use super::layout::Layout;
+use crate::factor::{Closed, ClosedGroup};
+use crate::group::{OracleGroup, Warm};
+use crate::model::Graph;
+use crate::oracle::dense::DenseTable;
+
+const UNKNOWN: i8 = -1;
+
+/// The best assignment so far and the buffers to look for better ones.
+pub(crate) struct Primal {
+    /// The best assignment: a state for each variable; empty while there is none.
+    pub assignment: Vec<u32>,
+    /// Its value; minus infinity while there is none.
+    pub value: f64,
+    /// For each slot: off, on or [`UNKNOWN`].
+    slots: Vec<i8>,
+    order: Vec<u32>,
+    queue: Vec<u32>,
+    /// Slots in the order in which they were decided, to take decisions back.
+    trail: Vec<u32>,
+    on: Vec<bool>,
+    tally: Vec<Tally>,
+    /// For each group, the number of the first of its factors.
+    first_factor: Vec<usize>,
+    /// Structured oracle factors as (group, factor), most links first.
+    structured: Vec<(u32, u32)>,
+    /// For each slot, whether it is the output of a logic factor: those follow from the rest and are decided last.
+    is_output: Vec<bool>,
+    /// Links visited so far: what rounding has cost, counted so that callers can ration it.
+    pub work: usize,
+    /// The typical size of a score.
+    scale: f64,
+    /// A score larger than any the factors hold.
+    large: f64,
+}
+
+/// How far a logic factor is decided.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    on: u32,
+    unknown: u32,
+    /// What a budget or knapsack has left.
+    room: f64,
+}
+
+/// The parts of a solve that rounding reads.
+pub(crate) struct View<'a> {
+    pub graph: &'a Graph,
+    pub layout: &'a Layout,
+    pub warm: &'a mut [Box<dyn Warm>],
+}
+
+impl View<'_> {
+    fn closed(&self, group: usize) -> Option<&ClosedGroup> {
+        self.layout.group(self.graph, group).as_any().downcast_ref()
+    }
+
+    fn is_table(&self, group: usize) -> bool {
+        self.layout.group(self.graph, group).as_any().is::<OracleGroup<DenseTable>>()
+    }
+}
+
+impl Primal {
+    pub(crate) fn new(graph: &Graph, layout: &Layout, scale: f64, large: f64) -> Self {
+        let mut first_factor = vec![0];
+        let mut structured = Vec::new();
+        let mut is_output = vec![false; graph.slots()];
+        for group in 0..layout.groups() {
+            let g = layout.group(graph, group);
+            first_factor.push(first_factor[group] + g.factors());
+            if let Some(closed) = g.as_any().downcast_ref::<ClosedGroup>() {
+                for factor in 0..closed_len(closed) {
+                    if let (Closed::OrWithOutput, [.., output]) = closed.factor(factor) {
+                        is_output[output.slot()] = true;
+                    }
+                }
+            }
+            let plain = g.as_any().is::<ClosedGroup>() || g.as_any().is::<OracleGroup<DenseTable>>();
+            if !plain {
+                structured.extend((0..g.factors()).map(|f| (group as u32, f as u32)));
+            }
+        }
+        let size = |&(group, factor): &(u32, u32)| {
+            let offsets = layout.group(graph, group as usize).offsets();
+            offsets[factor as usize + 1] - offsets[factor as usize]
+        };
+        structured.sort_by_key(|id| std::cmp::Reverse(size(id)));
+        Primal {
+            assignment: Vec::new(),
+            value: f64::NEG_INFINITY,
+            slots: Vec::new(),
+            order: Vec::new(),
+            queue: Vec::new(),
+            trail: Vec::new(),
+            on: Vec::new(),
+            tally: Vec::new(),
+            first_factor,
+            structured,
+            is_output,
+            work: 0,
+            scale,
+            large,
+        }
+    }
+
+    /// Rounds `beliefs` to an assignment, improves it, and keeps it if it is the best so far.
+    pub(crate) fn consider(&mut self, view: &mut View<'_>, beliefs: &[f64]) {
+        if self.dive(view, beliefs).is_err() {
+            // Constraints contradicted the beliefs; plain rounding may still be mended by local search.
+            self.round(view.graph, beliefs);
+        }
+        self.improve(view);
+        self.keep(view);
+    }
+
+    /// Evaluates an assignment found elsewhere (a state for each variable) and keeps it if it is the best so far.
+    pub(crate) fn offer(&mut self, view: &mut View<'_>, assignment: &[u32]) {
+        self.slots.clear();
+        self.slots.extend(view.graph.slots_on(assignment).into_iter().map(|on| on as i8));
+        self.keep(view);
+    }
+
+    fn keep(&mut self, view: &mut View<'_>) {
+        let value = self.evaluate(view);
+        if value > self.value {
+            self.value = value;
+            let graph = view.graph;
+            self.assignment.clear();
+            self.assignment.extend((0..graph.variables()).map(|variable| {
+                let slots =
+                    &self.slots[graph.first_slot[variable] as usize..graph.first_slot[variable + 1] as usize];
+                if graph.is_binary(variable) {
+                    slots[0] as u32
+                } else {
+                    slots.iter().position(|&x| x == 1).unwrap_or(0) as u32
+                }
+            }));
+        }
+    }
+
+    fn evaluate(&mut self, view: &mut View<'_>) -> f64 {
+        let mut value = view.graph.offset;
+        for (&on, score) in self.slots.iter().zip(&view.graph.scores) {
+            if on == 1 {
+                value += score;
+            }
+        }
+        for group in 0..view.layout.groups() {
+            for factor in 0..view.layout.group(view.graph, group).factors() {
+                if value == f64::NEG_INFINITY {
+                    return value;
+                }
+                value += self.factor_score(view, group, factor);
+            }
+        }
+        value
+    }
+
+    fn factor_score(&mut self, view: &mut View<'_>, group: usize, factor: usize) -> f64 {
+        let g = view.layout.group(view.graph, group);
+        let range = g.offsets()[factor] as usize..g.offsets()[factor + 1] as usize;
+        self.work += range.len();
+        self.on.clear();
+        self.on.extend(g.links()[range].iter().map(|l| (self.slots[l.slot()] == 1) != l.is_negated()));
+        if let Some(tables) = g.as_any().downcast_ref::<OracleGroup<DenseTable>>() {
+            return tables
+                .oracle(factor)
+                .and_then(|table| table.score_of(&self.on))
+                .unwrap_or(f64::NEG_INFINITY);
+        }
+        g.score(&mut *view.warm[group], factor, &self.on, self.large)
+    }
+
+    /// Each variable to its most believed state.
+    fn round(&mut self, graph: &Graph, beliefs: &[f64]) {
+        self.slots.clear();
+        self.slots.resize(graph.slots(), 0);
+        for variable in 0..graph.variables() {
+            let first = graph.first_slot[variable] as usize;
+            if graph.is_binary(variable) {
+                self.slots[first] = (beliefs[first] > 0.5) as i8;
+            } else {
+                self.slots[first + best_state(graph, variable, beliefs)] = 1;
+            }
+        }
+    }
+
+    /// The links of a slot as (group, factor, position in the factor).
+    fn links_of<'a>(
+        &self,
+        view: &'a View<'_>,
+        slot: usize,
+    ) -> impl Iterator<Item = (usize, usize, usize)> + use<'a> {
+        let layout = view.layout;
+        let range = layout.slot_start[slot] as usize..layout.slot_start[slot + 1] as usize;
+        let graph = view.graph;
+        layout.slot_links[range].iter().map(move |&link| {
+            let link = (link >> 1) as usize;
+            let group = layout.group_start.partition_point(|&start| start <= link) - 1;
+            let within = (link - layout.group_start[group]) as u32;
+            let offsets = layout.group(graph, group).offsets();
+            let factor = offsets.partition_point(|&o| o <= within) - 1;
+            (group, factor, (within - offsets[factor]) as usize)
+        })
+    }
+}
+
+/// The value of one assignment.
+pub(crate) fn evaluate(graph: &Graph, assignment: &[u32]) -> f64 {
+    let mut dual = Dual::new(graph);
+    dual.read_scores(graph, &[]);
+    let mut primal = Primal::new(graph, &dual.layout, dual.scale, dual.large);
+    primal.offer(&mut View { graph, layout: &dual.layout, warm: &mut dual.warm }, assignment);
+    primal.value
+}
+
+fn closed_len(closed: &ClosedGroup) -> usize {
+    crate::group::Group::factors(closed)
+}
+
+fn best_state(graph: &Graph, variable: usize, beliefs: &[f64]) -> usize {
+    let slots = graph.first_slot[variable] as usize..graph.first_slot[variable + 1] as usize;
+    let beliefs = &beliefs[slots];
+    (0..beliefs.len()).fold(0, |best, state| if beliefs[state] > beliefs[best] { state } else { best })
+}
