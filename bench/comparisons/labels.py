@@ -7,12 +7,12 @@ from harness.table import Plot, Row
 
 from .crf import epoch_seconds, tag, train_tagger
 
-SUMMARY = "taggers with many labels against CRFsuite: growth from 10 to 3,000 labels, Estonian and Slovak"
+SUMMARY = "taggers with many labels against CRFsuite: growth from 10 to 3,000, Estonian and Slovak"
 PEERS = ["python-crfsuite"]
 
 LABELS = (10, 30, 100, 300, 1000, 3000)
 MOST_FOR_CRFSUITE = 1000  # quadratic: it would take minutes beyond
-FAST = ["pseudo-perceptron", "piecewise-pseudo-perceptron", "beam"]
+FAST = ["pseudo-perceptron", "piecewise-pseudo-perceptron", "beam-early-update"]
 
 
 def compare(environment, result):

@@ -9,7 +9,7 @@ from harness.measure import Failed, Side, interleave
 from harness.table import Plot, Row
 
 SUMMARY = "AD3 and exact MAP against HiGHS and toulbar2"
-PEERS = ["numpy", "highspy", "pytoulbar2"]
+PEERS = ["numpy", "highspy", "pytoulbar2", "ad3"]
 
 CLOSE = 1e-4  # relative distance from the LP value at which the relaxation counts as solved
 LIMIT = 10.0  # seconds for each instance and exact solver
@@ -84,9 +84,15 @@ def relaxation(environment, result, name, path):
         for peer, found in answers.items()
         if peer != "ours"
     }
+    iteration, theirs = [found["seconds"] / found["iterations"] for found in ours], {}
+    if environment.has("ad3"):
+        runs = [environment.peer("ad3.py", path, lp, ITERATIONS) for _ in range(len(ours))]
+        found = runs[-1]
+        answer_there = f"value {found['value']:.3f} after {found['iterations']}, no bound"
+        peers["AD3 in C++"] = Side([run["seconds"] for run in runs], answer_there, not found["close"])
+        theirs["AD3 in C++"] = Side([run["seconds"] / run["iterations"] for run in runs], f"of {found['iterations']}")
     result.rows.append(Row(f"{name}: LP to 1e-4", Side(times, answer, not finished), peers))
-    iteration = [found["seconds"] / found["iterations"] for found in ours]
-    result.rows.append(Row(f"{name}: an iteration", Side(iteration, f"of {last['iterations']}")))
+    result.rows.append(Row(f"{name}: an iteration", Side(iteration, f"of {last['iterations']}"), theirs))
     lowest = min(line["bound"] for found in ours for line in found["trace"])
     if lowest < lp - 1e-6 * max(1, abs(lp)):
         result.failures.append(f"{name}: a bound of {lowest} lies below the LP value {lp}")
@@ -104,7 +110,7 @@ def grows(environment, result, logic):
 
         samples, answers = interleave({"1": lambda: ours(1), "2": lambda: ours(2)}, environment.repeat, budget=20)
         one, two = (Side(samples[threads], f"bound {answers[threads]['bound']:.4f}, {answers[threads]['iterations']} iterations") for threads in "12")
-        result.rows.append(Row(f"logic graph, {links:,} links, 2 threads", two, {"ours, 1 thread": one}))
+        result.rows.append(Row(f"logic graph, {links:,} links, 2 threads", two, {"ours, 1 thread": one}, ourselves=True))
         if any(answers["1"][key] != answers["2"][key] for key in ("value", "bound", "iterations", "assignment")):
             result.failures.append(f"logic graph, {links:,} links: two threads gave another answer than one")
         times[links] = (one.median / answers["1"]["iterations"], two.median / answers["2"]["iterations"])

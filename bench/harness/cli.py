@@ -80,9 +80,9 @@ def compare(module, environment):
     print(f"\n{name}: {module.SUMMARY}\n")
     if result.rows:
         print(table.as_text(result))
-    for kind in ("notes", "skipped", "failures"):
-        for text in getattr(result, kind):
-            print(f"{kind.removesuffix('s').replace('skipped', 'skipped')}: {text}")
+    for kind, texts in (("note", result.notes), ("skipped", result.skipped), ("failed", result.failures)):
+        for text in texts:
+            print(f"{kind}: {text}")
     sys.stdout.flush()
     return result
 

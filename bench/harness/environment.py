@@ -14,6 +14,7 @@ from .measure import Failed
 BENCH = Path(__file__).resolve().parent.parent
 ROOT = BENCH.parent
 VENV = BENCH / ".venv"
+OLD = BENCH / ".venv" / "ad3"  # the environment of the one peer that wants an older Python
 
 
 class Worker:
@@ -65,38 +66,55 @@ class Environment:
         return json.loads(measure.run(self.peer_command(script, *arguments), timeout).output.splitlines()[-1])
 
     def peer_command(self, script, *arguments):
-        return [str(word) for word in (VENV / "bin" / "python", "-B", BENCH / "peers" / script, *arguments)]
+        place = OLD if script == "ad3.py" else VENV
+        return [str(word) for word in (place / "bin" / "python", "-B", BENCH / "peers" / script, *arguments)]
 
     def worker(self, script, *arguments):
         return Worker(self.peer_command(script, *arguments))
 
     def install(self, packages):
-        """Installs packages from PyPI; those that cannot be had are remembered with pip's last word."""
-        python = VENV / "bin" / "python"
-        if not python.exists():
-            say(f"making a virtual environment in {VENV.relative_to(ROOT)}")
-            subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+        """Installs packages from PyPI; those that cannot be had are remembered with the reason."""
         for package in packages:
-            if package in self.unavailable or installed(package):
+            if package in self.unavailable:
                 continue
-            mark = VENV / f"unavailable-{package}"
-            if mark.exists():
-                self.unavailable[package] = mark.read_text()
-                continue
-            say(f"installing {package}")
-            pip = subprocess.run([python, "-m", "pip", "install", "--quiet", package], capture_output=True, text=True)
-            if pip.returncode != 0:
-                words = pip.stderr.strip().splitlines() or ["pip said nothing"]
-                self.unavailable[package] = words[-1].removeprefix("ERROR: ")
-                mark.write_text(self.unavailable[package])
+            if package == "ad3":
+                self.install_ad3()
+            else:
+                self.install_package(VENV, sys.executable, package)
+
+    def install_ad3(self):
+        """AD3 in C++ builds on old Pythons only, which somebody must name."""
+        python = os.environ.get("BENCH_AD3_PYTHON") or (sys.executable if sys.version_info < (3, 10) else None)
+        if python or installed(OLD, "ad3"):
+            self.install_package(OLD, python, "ad3")
+            self.install_package(OLD, python, "numpy")
+        else:
+            self.unavailable["ad3"] = "it does not build on Python 3.10 and later; name an older one in BENCH_AD3_PYTHON"
+
+    def install_package(self, place, python, package):
+        if installed(place, package):
+            return
+        mark = place / f"unavailable-{package}"
+        if mark.exists():
+            self.unavailable[package] = mark.read_text()
+            return
+        if not (place / "bin" / "python").exists():
+            say(f"making a virtual environment in {place.relative_to(ROOT)}")
+            subprocess.run([python, "-m", "venv", place], check=True)
+        say(f"installing {package}")
+        pip = subprocess.run([place / "bin" / "python", "-m", "pip", "install", "--quiet", package], capture_output=True, text=True)
+        if pip.returncode != 0:
+            words = pip.stderr.strip().splitlines() or ["pip said nothing"]
+            self.unavailable[package] = words[-1].removeprefix("ERROR: ")
+            mark.write_text(self.unavailable[package])
 
     def has(self, package):
         return package not in self.unavailable
 
 
-def installed(package):
-    folders = VENV.glob(f"lib/python*/site-packages/{package.replace('-', '_')}-*.dist-info")
-    return any(folders)
+def installed(place, package):
+    """Whether a virtual environment has a package."""
+    return any(place.glob(f"lib/python*/site-packages/{package.replace('-', '_')}-*-info"))
 
 
 def build():
@@ -120,8 +138,8 @@ def stamp(environment):
         pass
     found = {"consonant": first_line([environment.binary, "--version"]), "rustc": first_line(["rustc", "--version"])}
     found["commit"] = first_line(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"])
-    for folder in sorted(VENV.glob("lib/python*/site-packages/*.dist-info")):
-        name, _, version = folder.name.removesuffix(".dist-info").partition("-")
+    for folder in sorted([*VENV.glob("lib/python*/site-packages/*-info"), *OLD.glob("lib/python*/site-packages/ad3-*-info")]):
+        name, version = folder.name.rpartition(".")[0].split("-")[:2]
         if name not in ("pip", "setuptools"):
             found[name] = version
     return {

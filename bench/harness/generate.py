@@ -92,7 +92,7 @@ def tagged_text(path, labels, sentences, seed, length=20):
             label = (label * 7 + 1 + source.below(4)) % labels if source.random() < 0.8 else source.below(labels)
             # One word in three could as well belong to the next label; endings tell about a label, not all.
             stem = (label + (source.random() < 0.33)) % labels
-            word = f"{letters(stem)}{letters(source.below(40))}{letters(stem % 97)}"
+            word = f"{letters(stem)}{letters(source.below(4))}{letters(stem % 97)}"
             lines.append(f"{place}\t{word}\t_\tX\tT{label}\t_\t_\t_\t_\t_")
         lines.append("")
     path.write_text("\n".join(lines) + "\n")

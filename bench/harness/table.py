@@ -13,6 +13,7 @@ class Row:
     ours: Side
     theirs: dict = field(default_factory=dict)  # name of the peer -> Side
     unit: str = "s"
+    ourselves: bool = False  # the other side is us as well: more threads, an earlier day
 
     @property
     def higher_is_better(self):
@@ -52,8 +53,10 @@ class Result:
     failures: list = field(default_factory=list)
 
     def ratios(self):
-        """(problem, peer, ratio, sign) wherever there is a ratio."""
+        """(problem, peer, ratio, sign) wherever there is a ratio to a peer."""
         for row in self.rows:
+            if row.ourselves:
+                continue
             for peer in row.theirs:
                 if (found := row.ratio(peer)) is not None:
                     yield row.problem, peer, *found

@@ -8,6 +8,7 @@ import math
 import sys
 import time
 
+import numpy as np
 import pytoulbar2
 
 import problems
@@ -17,13 +18,17 @@ DECIMALS = 6
 
 def solve(problem, limit):
     network = pytoulbar2.CFN(resolution=DECIMALS)
+    finite = [table[np.isfinite(table)] for _, table in problem.tables]
+    dear = 1.0 + sum(float(np.ptp(scores)) for scores in finite if scores.size)
     for variable, states in enumerate(problem.states):
         network.AddVariable(f"x{variable}", range(states))
     for scope, table in problem.tables:
         if len(scope) == 0:
             network.AddFunction([], -float(table))
         else:
-            network.AddFunction(list(scope), [math.inf if score == -math.inf else -float(score) for score in table.ravel()])
+            # Infinite costs over four and more variables crash it; there, dearer than all else together says the same.
+            forbidden = math.inf if len(scope) < 4 else dear
+            network.AddFunction(list(scope), [forbidden if score == -math.inf else -float(score) for score in table.ravel()])
     for variables, coefficients, low, high in problem.constraints:
         whole = [int(coefficient) for coefficient in coefficients]
         if low == high:
