@@ -69,6 +69,8 @@ fn uai_nonsense_is_named() {
         ("MARKOV 99999999999 2", "cut short"),
         ("MARKOV 1 2 99999999999", "cut short"),
         ("MARKOV 2 99999 99999 1 2 0 1 9999800001", "more than"),
+        ("MARKOV 3 999999 999999 999999 0", "more than the file has bytes"),
+        ("MARKOV 1 99999999 0", "99999999 states"),
     ];
     for (text, expected) in cases {
         let message = message(text, Format::Uai);

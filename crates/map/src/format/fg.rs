@@ -34,7 +34,7 @@ fn read_factor(words: &mut Words<'_>, graph: &mut Graph, binaries: &[Binary]) ->
         let message = format!("{degree} links, but there are only {} variables", binaries.len());
         return Err(FormatError::at(words.line, message));
     }
-    let mut literals: Vec<Literal> = Vec::with_capacity(degree);
+    let mut literals: Vec<Literal> = Vec::new();
     for _ in 0..degree {
         let index: i64 = words.number("a variable (from 1; negative to negate)")?;
         let binary = (index.unsigned_abs() as usize).checked_sub(1).and_then(|i| binaries.get(i));

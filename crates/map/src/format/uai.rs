@@ -15,6 +15,10 @@ pub enum Entries {
 /// The largest number of joint states one table may have.
 const MAX_TABLE: usize = 1 << 28;
 
+/// States that may be declared in all, whatever the length of the file; a longer file may declare as many as it has bytes,
+/// since every state that matters has entries.
+const MAX_DECLARED: usize = 1 << 20;
+
 /// Reads a problem in UAI form.
 pub fn read(text: &str, entries: Entries) -> Result<Problem, FormatError> {
     let mut words = Words::new(text);
@@ -27,10 +31,17 @@ pub fn read(text: &str, entries: Entries) -> Result<Problem, FormatError> {
     // A variable of two states is binary; its scores are added as its tables are read.
     let mut graph = Graph::new();
     let mut variables = Vec::new();
+    let mut declared_states = 0;
     for index in 0..count {
         let states: usize = words.number("a number of states")?;
-        if states == 0 || states > MAX_TABLE {
-            let message = format!("variable {index} has {states} states; expected 1 to {MAX_TABLE}");
+        if states == 0 || states > MAX_DECLARED {
+            let message = format!("variable {index} has {states} states; expected 1 to {MAX_DECLARED}");
+            return Err(FormatError::at(words.line, message));
+        }
+        declared_states += states;
+        if declared_states > MAX_DECLARED.max(text.len()) {
+            let message =
+                format!("variables 0 to {index} have {declared_states} states, more than the file has bytes");
             return Err(FormatError::at(words.line, message));
         }
         let variable: Result<Variable, ModelError> = match states {
@@ -42,13 +53,14 @@ pub fn read(text: &str, entries: Entries) -> Result<Problem, FormatError> {
     }
     let factors: usize = words.number("the number of factors")?;
     let mut scopes: Vec<Vec<usize>> = Vec::new();
+    let mut last_factor_of = vec![usize::MAX; count];
     for factor in 0..factors {
         let arity: usize = words.number("the number of variables of a factor")?;
         if arity > count {
             let message = format!("factor {factor} has {arity} variables, but there are only {count}");
             return Err(FormatError::at(words.line, message));
         }
-        let mut scope = Vec::with_capacity(arity);
+        let mut scope = Vec::new();
         for _ in 0..arity {
             let variable: usize = words.number("a variable of a factor")?;
             if variable >= count {
@@ -56,7 +68,7 @@ pub fn read(text: &str, entries: Entries) -> Result<Problem, FormatError> {
                     format!("factor {factor} names variable {variable}; expected 0 to {}", count as i64 - 1);
                 return Err(FormatError::at(words.line, message));
             }
-            if scope.contains(&variable) {
+            if std::mem::replace(&mut last_factor_of[variable], factor) == factor {
                 let message = format!("factor {factor} names variable {variable} twice");
                 return Err(FormatError::at(words.line, message));
             }

@@ -133,9 +133,12 @@ impl Graph {
     /// The value of an assignment (a state for each variable): minus infinity if it breaks a constraint.
     ///
     /// # Panics
-    /// If the assignment does not have a state for each variable.
+    /// If the assignment does not have a state for each variable, or one that the variable does not have.
     pub fn value(&self, assignment: &[u32]) -> f64 {
         assert_eq!(assignment.len(), self.variables(), "an assignment has one state for each variable");
+        for (variable, &state) in assignment.iter().enumerate() {
+            assert!((state as usize) < self.states(variable), "variable {variable} has no state {state}");
+        }
         crate::solver::primal::evaluate(self, assignment)
     }
 
