@@ -40,6 +40,14 @@ pub enum ParserError {
         /// Words in the sentence.
         words: usize,
     },
+    /// A sentence of the training data whose heads are no tree.
+    #[error("line {line}: {problem}; mend the sentence, or leave out such sentences")]
+    Tree {
+        /// Line of the sentence in its file.
+        line: u64,
+        /// What is wrong.
+        problem: String,
+    },
     /// Projective trees with parts beyond arcs.
     #[error("projective decoding knows arcs only; use order 1, or a decoder that lets parts agree")]
     Projective,

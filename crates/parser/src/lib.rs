@@ -26,9 +26,21 @@
 pub mod automaton;
 mod decode;
 mod error;
+mod features;
+mod label;
+mod learn;
+mod matrix_tree;
+mod model;
 mod parts;
 mod projective;
+mod prune;
+mod score;
 
 pub use decode::{Algorithm, Certificate, Decoder, DecoderOptions};
 pub use error::ParserError;
+pub(crate) use learn::TrainingSentence;
+pub use learn::{ParserSettings, Progress, TrainedParser, train};
+pub use matrix_tree::MatrixTree;
+pub use model::{Parsed, Parser, TASK};
 pub use parts::{PartKinds, Parts, Side};
+pub use prune::PruningLimits;

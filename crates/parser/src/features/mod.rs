@@ -1,0 +1,280 @@
+//! Features of parts: 64-bit keys, mixed from keys that each token has once for each sentence.
+//!
+//! The templates follow the line of MSTParser and TurboParser (McDonald et al. 2005; Martins et al. 2013): words, lemmas,
+//! tags and morphology of the words of a part and around it, tags in between, directions and distances.
+
+mod arc;
+mod higher;
+mod label;
+
+pub(crate) use label::Surroundings;
+
+use consonant_learn::hash::{combine, key};
+use consonant_text::Sentence;
+use rustc_hash::FxHashMap;
+
+/// Forms and lemmas that occur less often in training are known by their shape alone.
+const LEAST_COUNT: u32 = 2;
+
+/// The words that have keys of their own.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Vocabulary {
+    /// Keys of forms and lemmas, sorted.
+    keys: Vec<u64>,
+}
+
+impl Vocabulary {
+    /// The words that occur often enough in training.
+    pub fn gather<'a>(sentences: impl IntoIterator<Item = &'a Sentence>) -> Self {
+        let mut counts: FxHashMap<u64, u32> = FxHashMap::default();
+        let mut buffer = String::new();
+        for sentence in sentences {
+            for word in 0..sentence.len() {
+                *counts.entry(form_key(sentence, word)).or_default() += 1;
+                *counts.entry(lemma_key(sentence, word, &mut buffer)).or_default() += 1;
+            }
+        }
+        let mut keys: Vec<u64> =
+            counts.into_iter().filter(|&(_, count)| count >= LEAST_COUNT).map(|(key, _)| key).collect();
+        keys.sort_unstable();
+        Self { keys }
+    }
+
+    /// From keys that were stored.
+    pub fn from_keys(mut keys: Vec<u64>) -> Self {
+        keys.sort_unstable();
+        Self { keys }
+    }
+
+    /// All keys, sorted.
+    pub fn keys(&self) -> &[u64] {
+        &self.keys
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        self.keys.binary_search(&key).is_ok()
+    }
+}
+
+fn form_key(sentence: &Sentence, word: usize) -> u64 {
+    combine(key(sentence.form(word).as_bytes()), 1)
+}
+
+/// The lemma, or the form in lower case where there is none.
+fn lemma_key(sentence: &Sentence, word: usize, buffer: &mut String) -> u64 {
+    buffer.clear();
+    match sentence.lemma(word) {
+        "_" => buffer.extend(sentence.form(word).chars().flat_map(char::to_lowercase)),
+        lemma => buffer.push_str(lemma),
+    }
+    combine(key(buffer.as_bytes()), 2)
+}
+
+/// What stands for a word that is not in the vocabulary: its last letters, and which sorts of characters it has.
+fn shape_key(form: &str) -> u64 {
+    let mut state = 3;
+    for letter in form.chars().rev().take(3) {
+        state = combine(state, u64::from(letter));
+    }
+    let sort = |letter: char| match letter {
+        _ if letter.is_uppercase() => 1u64,
+        _ if letter.is_numeric() => 2,
+        _ if letter.is_alphabetic() => 4,
+        _ => 8,
+    };
+    combine(state, form.chars().fold(0, |sorts, letter| sorts | sort(letter)))
+}
+
+/// The keys of one token. Root, sentence boundaries, and the start and end of modifiers are tokens of their own.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Token {
+    form: u64,
+    lemma: u64,
+    /// XPOS, or UPOS where there is none.
+    tag: u64,
+    /// UPOS, or XPOS where there is none.
+    coarse: u64,
+    /// All morphological features as one.
+    morphology: u64,
+    /// Where its morphological features begin, one by one.
+    first_atom: u32,
+    atoms: u32,
+    /// A bit that stands for the coarse tag.
+    bit: u8,
+}
+
+impl Token {
+    fn special(name: &str) -> Self {
+        let own = key(name.as_bytes());
+        Self { form: own, lemma: own, tag: own, coarse: own, morphology: own, bit: 63, ..Self::default() }
+    }
+}
+
+/// A sentence as features see it.
+#[derive(Debug, Clone, Default)]
+pub struct Encoded {
+    words: usize,
+    /// Before the first word, the root, the words, after the last word, start, end.
+    tokens: Vec<Token>,
+    atoms: Vec<u64>,
+    /// For each pair of positions a < b, the coarse tags between them as bits: at a * (words + 1) + b.
+    between: Vec<u64>,
+    /// For each position, the numbers of verbs and of punctuation marks up to it.
+    verbs: Vec<u32>,
+    punctuation: Vec<u32>,
+}
+
+/// Most morphological features of a token that are looked at one by one.
+const MOST_ATOMS: usize = 8;
+
+impl Encoded {
+    /// Encodes a sentence.
+    pub fn new(sentence: &Sentence, vocabulary: &Vocabulary) -> Self {
+        let mut encoded = Self::default();
+        encoded.load(sentence, vocabulary);
+        encoded
+    }
+
+    /// Makes this another sentence, in the same memory.
+    pub fn load(&mut self, sentence: &Sentence, vocabulary: &Vocabulary) {
+        self.words = sentence.len();
+        self.tokens.clear();
+        self.atoms.clear();
+        self.verbs.clear();
+        self.punctuation.clear();
+        self.tokens.extend([Token::special("<before>"), Token::special("<root>")]);
+        self.verbs.push(0);
+        self.punctuation.push(0);
+        let mut buffer = String::new();
+        for word in 0..sentence.len() {
+            self.verbs.push(self.verbs[word] + u32::from(matches!(sentence.upos(word), "VERB" | "AUX")));
+            self.punctuation.push(self.punctuation[word] + u32::from(sentence.upos(word) == "PUNCT"));
+            let token = self.token(sentence, word, vocabulary, &mut buffer);
+            self.tokens.push(token);
+        }
+        self.tokens.extend(["<after>", "<start>", "<end>"].map(Token::special));
+        let width = self.words + 1;
+        self.between.clear();
+        self.between.resize(width * width, 0);
+        for a in 0..width {
+            let mut tags = 0;
+            for b in a + 1..width {
+                self.between[a * width + b] = tags;
+                tags |= 1 << self.at(b).bit;
+            }
+        }
+    }
+
+    fn token(
+        &mut self,
+        sentence: &Sentence,
+        word: usize,
+        vocabulary: &Vocabulary,
+        buffer: &mut String,
+    ) -> Token {
+        let known = |own: u64| if vocabulary.contains(own) { own } else { shape_key(sentence.form(word)) };
+        let (upos, xpos) = (sentence.upos(word), sentence.xpos(word));
+        let coarse = key(if upos == "_" { xpos } else { upos }.as_bytes());
+        let tag = key(if xpos == "_" { upos } else { xpos }.as_bytes());
+        let feats = sentence.feats(word);
+        let first_atom = self.atoms.len() as u32;
+        if feats != "_" {
+            self.atoms.extend(feats.split('|').take(MOST_ATOMS).map(|atom| key(atom.as_bytes())));
+        }
+        Token {
+            form: known(form_key(sentence, word)),
+            lemma: known(lemma_key(sentence, word, buffer)),
+            tag: combine(tag, 4),
+            coarse: combine(coarse, 5),
+            morphology: combine(key(feats.as_bytes()), 6),
+            first_atom,
+            atoms: self.atoms.len() as u32 - first_atom,
+            bit: (coarse >> 58) as u8,
+        }
+    }
+
+    /// A number that other sentences will hardly have.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        self.tokens.iter().fold(0, |state, token| combine(combine(state, token.form), token.tag))
+    }
+
+    /// The number of words.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// The token at a position: 0 is the root, words are counted from 1.
+    #[inline]
+    fn at(&self, position: usize) -> &Token {
+        &self.tokens[position + 1]
+    }
+
+    #[inline]
+    fn before(&self, position: usize) -> &Token {
+        &self.tokens[position]
+    }
+
+    #[inline]
+    fn after(&self, position: usize) -> &Token {
+        &self.tokens[position + 2]
+    }
+
+    #[inline]
+    fn start(&self) -> &Token {
+        &self.tokens[self.words + 3]
+    }
+
+    #[inline]
+    fn end(&self) -> &Token {
+        &self.tokens[self.words + 4]
+    }
+
+    fn atoms(&self, token: &Token) -> &[u64] {
+        &self.atoms[token.first_atom as usize..(token.first_atom + token.atoms) as usize]
+    }
+
+    /// The coarse tags strictly between two positions, as bits.
+    #[inline]
+    fn tags_between(&self, a: usize, b: usize) -> u64 {
+        self.between[a.min(b) * (self.words + 1) + a.max(b)]
+    }
+
+    /// How many verbs and punctuation marks stand strictly between two positions, each up to 3.
+    #[inline]
+    fn counts_between(&self, a: usize, b: usize) -> u64 {
+        let (a, b) = (a.min(b), a.max(b));
+        let count = |counts: &[u32]| u64::from((counts[b - 1] - counts[a]).min(3));
+        count(&self.verbs) * 4 + count(&self.punctuation)
+    }
+}
+
+/// Collects the keys of one part; templates are told apart by the order in which they come.
+struct Keys<'a> {
+    out: &'a mut Vec<u64>,
+    template: u64,
+}
+
+impl<'a> Keys<'a> {
+    /// Templates are numbered from `first`, which differs for each kind of part.
+    fn new(out: &'a mut Vec<u64>, first: u64) -> Self {
+        Self { out, template: first }
+    }
+
+    #[inline]
+    fn push(&mut self, parts: impl IntoIterator<Item = u64>) {
+        self.template += 1;
+        let key = parts.into_iter().fold(self.template, combine);
+        self.out.push(key);
+    }
+}
+
+/// The distance between two positions in eight steps.
+#[inline]
+fn distance(a: usize, b: usize) -> u64 {
+    match a.abs_diff(b) {
+        d @ 0..=5 => d as u64,
+        6..=10 => 6,
+        11..=20 => 7,
+        _ => 8,
+    }
+}

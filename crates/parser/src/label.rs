@@ -1,0 +1,150 @@
+//! Labels of arcs: a linear classifier over the finished tree, one word at a time.
+//!
+//! A feature's weights for all labels stand side by side in one hash kernel, beginning at the feature's own place; rows of
+//! different features overlap, as weights in a hash kernel do.
+
+use consonant_learn::problem::{Problem, Separate, Separation, Weights};
+use consonant_learn::sparse::SparseVector;
+use consonant_learn::table::HashKernel;
+use consonant_learn::trainer::{Method, Parameters, Run, train as train_online};
+
+use crate::features::{Encoded, Surroundings};
+use crate::{ParserError, TrainingSentence};
+
+/// Buffers of one thread.
+#[derive(Debug, Default)]
+pub(crate) struct LabelWorkspace {
+    around: Surroundings,
+    keys: Vec<u64>,
+    scores: Vec<f32>,
+}
+
+/// Writes the best label of each word of a tree and returns their summed scores.
+pub(crate) fn label(
+    sentence: &Encoded,
+    heads: &[usize],
+    weights: &HashKernel,
+    labels: usize,
+    workspace: &mut LabelWorkspace,
+    out: &mut Vec<u32>,
+) {
+    let LabelWorkspace { around, keys, scores } = workspace;
+    around.load(heads);
+    out.clear();
+    for word in 1..=sentence.words() {
+        keys.clear();
+        sentence.label_features(word, heads, around, keys);
+        scores.clear();
+        scores.resize(labels, 0.0);
+        for &key in keys.iter() {
+            for (label, score) in (0..).zip(scores.iter_mut()) {
+                *score += weights.weight(key.wrapping_add(label));
+            }
+        }
+        out.push(best(scores) as u32);
+    }
+}
+
+fn best(scores: &[f32]) -> usize {
+    (0..scores.len()).fold(0, |best, label| if scores[label] > scores[best] { label } else { best })
+}
+
+/// The words of the training data; features are kept, they do not change.
+struct Task {
+    labels: usize,
+    bits: u32,
+    gold: Vec<u32>,
+    starts: Vec<usize>,
+    features: Vec<u32>,
+}
+
+impl Task {
+    fn new(sentences: &[TrainingSentence], labels: usize, bits: u32) -> Self {
+        let mut task = Self { labels, bits, gold: Vec::new(), starts: vec![0], features: Vec::new() };
+        let mut around = Surroundings::default();
+        let mut keys = Vec::new();
+        for TrainingSentence { encoded, heads, labels, .. } in sentences {
+            around.load(heads);
+            for (word, &gold) in (1..).zip(labels) {
+                keys.clear();
+                encoded.label_features(word, heads, &around, &mut keys);
+                task.features.extend(keys.iter().map(|&key| HashKernel::index(key, bits)));
+                task.starts.push(task.features.len());
+                task.gold.push(gold);
+            }
+        }
+        task
+    }
+
+    fn index(&self, feature: u32, label: usize) -> u32 {
+        HashKernel::index(u64::from(feature) + label as u64, self.bits)
+    }
+}
+
+impl Problem for Task {
+    type Workspace = Vec<f32>;
+
+    fn workspace(&self) -> Vec<f32> {
+        vec![0.0; self.labels]
+    }
+
+    fn parameters(&self) -> usize {
+        1 << self.bits
+    }
+
+    fn examples(&self) -> usize {
+        self.gold.len()
+    }
+}
+
+impl Separate for Task {
+    fn separate(
+        &self,
+        example: usize,
+        weights: Weights<'_>,
+        cost: f32,
+        scores: &mut Vec<f32>,
+        difference: &mut SparseVector,
+    ) -> Separation {
+        let features = &self.features[self.starts[example]..self.starts[example + 1]];
+        let gold = self.gold[example] as usize;
+        scores.fill(0.0);
+        for &feature in features {
+            let start = feature as usize;
+            match weights.values.get(start..start + self.labels) {
+                Some(row) => scores.iter_mut().zip(row).for_each(|(score, weight)| *score += weight),
+                None => {
+                    for (label, score) in scores.iter_mut().enumerate() {
+                        *score += weights.values[self.index(feature, label) as usize];
+                    }
+                }
+            }
+        }
+        scores.iter_mut().for_each(|score| *score *= weights.scale);
+        let own = scores[gold];
+        scores.iter_mut().for_each(|score| *score += cost);
+        scores[gold] -= cost;
+        let found = best(scores);
+        if found == gold {
+            return Separation::CORRECT;
+        }
+        for &feature in features {
+            difference.push(self.index(feature, gold), 1.0);
+            difference.push(self.index(feature, found), -1.0);
+        }
+        Separation { violation: scores[found] - cost - own, cost: 1.0, weight: 1.0 }
+    }
+}
+
+/// Trains the weights of the labels.
+pub(crate) fn train(
+    sentences: &[TrainingSentence],
+    labels: usize,
+    bits: u32,
+    run: Run<'_>,
+) -> Result<Vec<f32>, ParserError> {
+    let task = Task::new(sentences, labels, bits);
+    let method = Method::PassiveAggressive;
+    let parameters = Parameters::new(method.info(), [("cost-augmented", 1.0), ("c", 0.02)])?;
+    Ok(train_online(&task, method, &parameters, run)?.weights)
+}

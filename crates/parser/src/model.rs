@@ -1,0 +1,148 @@
+//! A parser on disk, and what it does with sentences.
+
+use std::sync::Arc;
+
+use consonant_learn::model::Model;
+use consonant_learn::table::HashKernel;
+use consonant_map::oracle::arborescence::RootChildren;
+use consonant_text::Sentence;
+use consonant_text::sentence::Layer;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::decode::{Algorithm, Certificate, Decoder, DecoderOptions};
+use crate::features::{Encoded, Vocabulary};
+use crate::label::{self, LabelWorkspace};
+use crate::parts::{PartKinds, Parts};
+use crate::prune::{Pruner, PruningLimits, PruningWorkspace};
+use crate::{ParserError, score};
+
+/// The name of the task in model files.
+pub const TASK: &str = "parser";
+pub(crate) const PARTS: &str = "parts";
+pub(crate) const LABELS: &str = "labels";
+pub(crate) const VOCABULARY: &str = "vocabulary";
+
+/// How a parser was made; the metadata of its file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Settings {
+    pub kinds: PartKinds,
+    pub single_root: bool,
+    pub projective: bool,
+    pub heads: usize,
+    pub share: f32,
+    pub algorithm: String,
+    pub parameters: Vec<(String, f64)>,
+    pub epoch: usize,
+    pub accuracy: Option<f64>,
+    pub sentences: usize,
+    pub tokens: usize,
+    pub fingerprint: u64,
+    pub labels: Vec<String>,
+}
+
+/// A trained parser. Cheap to clone; weights stay in the mapped file.
+#[derive(Debug, Clone)]
+pub struct Parser {
+    settings: Arc<Settings>,
+    vocabulary: Arc<Vocabulary>,
+    pruner: Pruner,
+    parts: HashKernel,
+    labels: HashKernel,
+}
+
+/// How the parsing of one sentence went.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Parsed {
+    /// Value, bound, status, iterations and time of decoding; the time includes pruning and scoring.
+    pub certificate: Certificate,
+    /// Words in the sentence.
+    pub tokens: usize,
+}
+
+#[derive(Default)]
+struct Workspace {
+    encoded: Encoded,
+    pruning: PruningWorkspace,
+    arcs: Vec<(usize, usize)>,
+    parts: Parts,
+    keys: Vec<u64>,
+    scores: Vec<f32>,
+    decoder: Decoder,
+    heads: Vec<usize>,
+    labelling: LabelWorkspace,
+    labels: Vec<u32>,
+}
+
+impl Parser {
+    /// Opens a parser's model; other tasks' models are refused.
+    pub fn open(model: &Model) -> Result<Self, ParserError> {
+        model.expect_task(TASK)?;
+        let settings: Settings = serde_json::from_value(model.metadata().clone())
+            .map_err(|error| model.damaged(format!("its description is incomplete: {error}")))?;
+        let root_children = if settings.single_root { RootChildren::One } else { RootChildren::Any };
+        Ok(Self {
+            pruner: Pruner::open(model, root_children)?,
+            parts: HashKernel::open(model, PARTS)?,
+            labels: HashKernel::open(model, LABELS)?,
+            vocabulary: Arc::new(Vocabulary::from_keys(model.array::<u64>(VOCABULARY)?.to_vec())),
+            settings: Arc::new(settings),
+        })
+    }
+
+    /// The kinds of parts that it scores.
+    pub fn kinds(&self) -> PartKinds {
+        self.settings.kinds
+    }
+
+    /// The labels of arcs.
+    pub fn labels(&self) -> &[String] {
+        &self.settings.labels
+    }
+
+    /// How trees are found unless something else is asked for.
+    pub fn algorithm(&self) -> Algorithm {
+        if self.settings.projective { Algorithm::Projective } else { Algorithm::Ad3 }
+    }
+
+    /// Writes heads and labels into sentences, in parallel on rayon's threads.
+    pub fn parse(
+        &self,
+        sentences: &mut [Sentence],
+        algorithm: Algorithm,
+    ) -> Result<Vec<Parsed>, ParserError> {
+        let root_children = if self.settings.single_root { RootChildren::One } else { RootChildren::Any };
+        let options = DecoderOptions { algorithm, root_children, ..DecoderOptions::default() };
+        sentences
+            .par_iter_mut()
+            .map_init(
+                || Workspace { decoder: Decoder::new(options.clone()), ..Workspace::default() },
+                |workspace, sentence| self.parse_one(sentence, workspace),
+            )
+            .collect()
+    }
+
+    fn parse_one(&self, sentence: &mut Sentence, workspace: &mut Workspace) -> Result<Parsed, ParserError> {
+        let start = std::time::Instant::now();
+        let Workspace { encoded, pruning, arcs, parts, keys, scores, decoder, heads, labelling, labels } =
+            workspace;
+        if sentence.len() == 0 {
+            return Ok(Parsed { certificate: Certificate::trivial(), tokens: 0 });
+        }
+        encoded.load(sentence, &self.vocabulary);
+        let limits = PruningLimits { heads: self.settings.heads, share: self.settings.share };
+        self.pruner.prune(encoded, limits, pruning, arcs)?;
+        let root_children = if self.settings.single_root { RootChildren::One } else { RootChildren::Any };
+        parts.rebuild(encoded.words(), arcs, self.settings.kinds, root_children)?;
+        score::scores(encoded, parts, &self.parts, keys, scores);
+        let mut certificate = decoder.decode(parts, scores, heads)?;
+        label::label(encoded, heads, &self.labels, self.settings.labels.len(), labelling, labels);
+        for (word, (&head, &label)) in heads.iter().zip(labels.iter()).enumerate() {
+            sentence.set_head(word, Some(head as u32))?;
+            let name = self.settings.labels.get(label as usize).map_or("_", String::as_str);
+            sentence.set(word, Layer::Deprel, name)?;
+        }
+        certificate.seconds = start.elapsed().as_secs_f64();
+        Ok(Parsed { certificate, tokens: sentence.len() })
+    }
+}
