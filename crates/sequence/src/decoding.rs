@@ -146,6 +146,11 @@ impl Assembly {
             .for_each(|edges| self.all_edges.iter_mut().zip(edges).for_each(|(sum, edge)| *sum += edge));
     }
 
+    /// The node scores of the sentence assembled last.
+    pub(crate) fn all_nodes(&self) -> &[f32] {
+        &self.all_nodes
+    }
+
     /// The chain of the sentence assembled last.
     pub(crate) fn chain(&self) -> Result<Chain<'_>, SequenceError> {
         let chain = Chain::new(&self.all_nodes, &self.transitions)?;

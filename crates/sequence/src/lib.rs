@@ -49,6 +49,7 @@ pub mod features;
 pub mod inference;
 mod labels;
 mod model;
+mod narrowing;
 mod ngrams;
 mod normalization;
 mod objective;

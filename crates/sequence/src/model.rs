@@ -9,6 +9,7 @@ use crate::corpus::Corpus;
 use crate::decoding::{Assembly, Rule};
 use crate::diagram::Decoding;
 use crate::inference::{Candidates, Chain, Posterior, ScoredPath, TransitionMask, Workspace};
+use crate::narrowing::GramBounds;
 use crate::ngrams::LabelGrams;
 use crate::normalization::Side;
 use crate::{Labels, SequenceError};
@@ -142,7 +143,14 @@ impl ChainModel {
     pub fn decoder(&self, mask: Option<&TransitionMask>) -> Result<ChainDecoder<'_>, SequenceError> {
         let weights: Vec<&[f32]> = self.groups.iter().map(|group| group.grams.as_slice()).collect();
         let assembly = Assembly::new(&self.grams, self.labels.len(), &self.rule, &weights, mask)?;
-        Ok(ChainDecoder { model: self, assembly, workspace: Workspace::new() })
+        // Normalized pieces, forbidden pairs and scores of pairs by position are not in the weights of the grams.
+        let plain = self.rule.decoding == Decoding::Global
+            && mask.is_none()
+            && self.groups.iter().all(|group| group.pairs.is_none());
+        let total = |gram: usize| weights.iter().map(|weights| weights[gram]).sum();
+        let total: Vec<f32> = (0..self.grams.len()).map(total).collect();
+        let bounds = if plain { GramBounds::new(&self.grams, self.labels.len(), &total) } else { None };
+        Ok(ChainDecoder { model: self, assembly, workspace: Workspace::new(), bounds })
     }
 
     /// Weights for a corpus that continues this model; weights of new features and labels begin at zero.
@@ -314,22 +322,39 @@ pub struct ChainDecoder<'m> {
     model: &'m ChainModel,
     assembly: Assembly,
     workspace: Workspace,
+    bounds: Option<GramBounds>,
 }
 
 impl ChainDecoder<'_> {
     /// Scores a sentence; everything else here speaks of the sentence scored last.
     pub fn score(&mut self, sentence: &SentenceKeys) {
+        self.score_with(sentence, |table, _, token, scores| {
+            let (keys, values) = sentence.features(token);
+            for (&key, &value) in keys.iter().zip(values) {
+                table.add(key, value, scores);
+            }
+        });
+    }
+
+    /// Scores a sentence whose node scores the caller sums: `row(table, group, token, scores)` is called with zeros for each
+    /// parameter group and token. Who keeps sums that recur, such as those of a word's own features, saves most of the work.
+    pub fn score_with(
+        &mut self,
+        sentence: &SentenceKeys,
+        mut row: impl FnMut(&Table, usize, usize, &mut [f32]),
+    ) {
         let labels = self.model.labels.len();
-        for (group, (nodes, edges)) in
-            self.model.groups.iter().zip(self.assembly.nodes.iter_mut().zip(&mut self.assembly.edges))
+        for (number, (group, (nodes, edges))) in self
+            .model
+            .groups
+            .iter()
+            .zip(self.assembly.nodes.iter_mut().zip(&mut self.assembly.edges))
+            .enumerate()
         {
             nodes.clear();
             nodes.resize(sentence.len() * labels, 0.0);
             for (token, scores) in nodes.chunks_exact_mut(labels).enumerate() {
-                let (keys, values) = sentence.features(token);
-                for (&key, &value) in keys.iter().zip(values) {
-                    group.nodes.add(key, value, scores);
-                }
+                row(&group.nodes, number, token, scores);
             }
             edges.clear();
             if let Some(pairs) = &group.pairs {
@@ -342,6 +367,23 @@ impl ChainDecoder<'_> {
             }
         }
         self.assembly.assemble();
+    }
+
+    /// Narrows the candidates of each position to labels that the best sequence can have, so that [`best`](Self::best) searches less; the
+    /// best sequence stays. `allowed` are the labels to begin with, all if there is none.
+    pub fn narrow(&mut self, allowed: Option<&Candidates>, narrowed: &mut Candidates) {
+        narrowed.clear();
+        let nodes = self.assembly.all_nodes();
+        if let Some(bounds) = &mut self.bounds {
+            bounds.narrow(nodes, allowed, narrowed);
+            return;
+        }
+        for position in 0..nodes.len() / self.model.labels.len() {
+            match allowed.and_then(|allowed| allowed.at(position)) {
+                Some(given) => narrowed.push(given),
+                None => narrowed.push_all(),
+            }
+        }
     }
 
     /// The sentence as a chain of scores, for any question that [`inference`](crate::inference) answers.
