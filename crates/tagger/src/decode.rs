@@ -3,7 +3,8 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
-use consonant_sequence::features::{FeatureBuffer, FeatureWorkspace};
+use consonant_learn::table::Table;
+use consonant_sequence::features::{Extractor, FeatureBuffer, FeatureWorkspace};
 use consonant_sequence::inference::{Candidates, ScoredPath};
 use consonant_sequence::{ChainDecoder, SentenceKeys};
 use consonant_text::Sentence;
@@ -42,9 +43,10 @@ pub struct Decoder<'t> {
 impl<'t> Decoder<'t> {
     pub(crate) fn new(tagger: &'t Tagger) -> Result<Self, TaggerError> {
         // One more for a caller outside of the pool.
-        let worker = Worker::new(tagger)?;
-        let workers = (0..=rayon::current_num_threads()).map(|_| worker.fresh().map(Mutex::new));
-        Ok(Self { workers: workers.collect::<Result<_, _>>()? })
+        let chain = tagger.chain().decoder(None)?;
+        let workers =
+            (0..=rayon::current_num_threads()).map(|_| Mutex::new(Worker::new(tagger, chain.clone())));
+        Ok(Self { workers: workers.collect() })
     }
 
     /// Tags sentences in place. The outcome is the same for any number of threads.
@@ -66,32 +68,29 @@ struct Worker<'t> {
     tagger: &'t Tagger,
     chain: ChainDecoder<'t>,
     features: FeatureWorkspace,
-    buffer: FeatureBuffer,
+    sums: TypeSums,
     pairs: Vec<u64>,
     keys: SentenceKeys,
-    candidates: Candidates,
+    allowed: Candidates,
+    narrowed: Candidates,
     path: Vec<u32>,
     paths: Vec<ScoredPath>,
 }
 
 impl<'t> Worker<'t> {
-    fn new(tagger: &'t Tagger) -> Result<Self, TaggerError> {
-        Ok(Self {
+    fn new(tagger: &'t Tagger, chain: ChainDecoder<'t>) -> Self {
+        Self {
             tagger,
-            chain: tagger.chain().decoder(None)?,
+            chain,
             features: tagger.extractor().workspace(),
-            buffer: FeatureBuffer::default(),
+            sums: TypeSums::new(tagger.extractor(), tagger.chain().labels().len()),
             pairs: Vec::new(),
             keys: SentenceKeys::new(),
-            candidates: Candidates::new(),
+            allowed: Candidates::new(),
+            narrowed: Candidates::new(),
             path: Vec::new(),
             paths: Vec::new(),
-        })
-    }
-
-    fn fresh(&self) -> Result<Self, TaggerError> {
-        let chain = self.chain.clone();
-        Ok(Self { chain, ..Self::new(self.tagger)? })
+        }
     }
 
     fn tag(&mut self, sentence: &mut Sentence, request: &Request) -> Result<Decoded, TaggerError> {
@@ -101,15 +100,16 @@ impl<'t> Worker<'t> {
             return Ok(Decoded { value: 0.0, tokens, seconds: 0.0 });
         }
         self.score(sentence);
-        let candidates = self.tagger.dictionary().map(|_| &self.candidates);
-        let value = self.chain.best(candidates, &mut self.path)?;
+        let allowed = self.tagger.dictionary().map(|_| &self.allowed);
+        self.chain.narrow(allowed, &mut self.narrowed);
+        let value = self.chain.best(Some(&self.narrowed), &mut self.path)?;
         let (labels, column) = (self.tagger.chain().labels(), self.tagger.column());
         for (word, &label) in self.path.iter().enumerate() {
             column.write(sentence, word, labels.name(label))?;
         }
         if request.marginals {
             let path = &self.path;
-            let probabilities: Vec<f64> = self.chain.marginals(candidates, |posterior| {
+            let probabilities: Vec<f64> = self.chain.marginals(allowed, |posterior| {
                 path.iter().enumerate().map(|(word, &label)| posterior.node(word)[label as usize]).collect()
             })?;
             for (word, probability) in probabilities.iter().enumerate() {
@@ -117,13 +117,11 @@ impl<'t> Worker<'t> {
             }
         }
         if request.n_best > 1 {
-            self.chain.k_best(candidates, request.n_best, &mut self.paths)?;
+            self.chain.k_best(allowed, request.n_best, &mut self.paths)?;
             for (rank, path) in self.paths.iter().enumerate().skip(1) {
                 let names: Vec<&str> = path.labels.iter().map(|&label| labels.name(label)).collect();
-                sentence.set_comment(
-                    &format!("tags_{}", rank + 1),
-                    Some(&format!("{:.4} {}", path.score, names.join(" "))),
-                )?;
+                let text = format!("{:.4} {}", path.score, names.join(" "));
+                sentence.set_comment(&format!("tags_{}", rank + 1), Some(&text))?;
             }
         }
         Ok(Decoded { value, tokens, seconds: start.elapsed().as_secs_f64() })
@@ -133,21 +131,115 @@ impl<'t> Worker<'t> {
         let extractor = self.tagger.extractor();
         extractor.load(&mut self.features, sentence.len(), |word, _| sentence.form(word));
         self.keys.clear();
-        self.candidates.clear();
+        self.allowed.clear();
         for word in 0..sentence.len() {
             self.keys.token();
-            extractor.node_features(&self.features, word, &mut self.buffer);
-            if self.buffer.values.is_empty() {
-                self.keys.keys(&self.buffer.keys);
-            } else {
-                self.buffer.iter().for_each(|(key, value)| self.keys.key(key, value));
+            if extractor.templates().has_pairs() {
+                extractor.pair_features(&self.features, word, &mut self.pairs);
+                self.pairs.iter().for_each(|&key| self.keys.pair_key(key));
             }
-            extractor.pair_features(&self.features, word, &mut self.pairs);
-            self.pairs.iter().for_each(|&key| self.keys.pair_key(key));
             if let Some(dictionary) = self.tagger.dictionary() {
-                dictionary.push(sentence.form(word), &mut self.candidates);
+                dictionary.push(sentence.form(word), &mut self.allowed);
             }
         }
-        self.chain.score(&self.keys);
+        let (features, sums) = (&self.features, &mut self.sums);
+        self.chain.score_with(&self.keys, |table, group, word, scores| {
+            sums.add(extractor, features, table, group, word, scores);
+        });
     }
+}
+
+/// Node scores, with the sums of the features that depend on one word alone kept by word.
+///
+/// Such sums are always made apart and then added, kept or not: scores have the same bits whatever was met before.
+struct TypeSums {
+    labels: usize,
+    groups: usize,
+    /// For parameter group, type and feature group: a row of scores, if it was computed.
+    rows: Vec<f32>,
+    known: Vec<Vec<bool>>,
+    /// Types that have a place.
+    most: usize,
+    epoch: u64,
+    scratch: Vec<f32>,
+    buffer: FeatureBuffer,
+}
+
+/// Numbers that a worker keeps at most.
+const MOST_SUMS: usize = 1 << 24;
+/// With more labels than this, rows of sums are longer than the sparse rows they would save.
+const MOST_LABELS: usize = 256;
+
+impl TypeSums {
+    fn new(extractor: &Extractor, labels: usize) -> Self {
+        let groups = extractor.type_groups();
+        Self {
+            labels,
+            groups,
+            rows: Vec::new(),
+            known: Vec::new(),
+            most: MOST_SUMS / (labels * groups.max(1)),
+            epoch: 0,
+            scratch: vec![0.0; labels],
+            buffer: FeatureBuffer::default(),
+        }
+    }
+
+    fn add(
+        &mut self,
+        extractor: &Extractor,
+        features: &FeatureWorkspace,
+        table: &Table,
+        parameters: usize,
+        word: usize,
+        scores: &mut [f32],
+    ) {
+        if self.labels > MOST_LABELS {
+            extractor.node_features(features, word, &mut self.buffer);
+            return self.buffer.iter().for_each(|(key, value)| {
+                table.add(key, value, scores);
+            });
+        }
+        if self.epoch != features.epoch() {
+            self.epoch = features.epoch();
+            self.known.clear();
+            self.rows.clear();
+        }
+        for group in 0..self.groups {
+            let kind = extractor.type_at(features, group, word);
+            // Only the first parameter group is kept: nearly all models have no other.
+            let place = kind as usize * self.groups + group;
+            let keep = parameters == 0 && (kind as usize) < self.most;
+            if keep && self.known.get(kind as usize).is_some_and(|known| known[group]) {
+                add_row(&self.rows[place * self.labels..][..self.labels], scores);
+                continue;
+            }
+            self.scratch.fill(0.0);
+            self.buffer.clear();
+            extractor.type_features(features, group, kind, &mut self.buffer);
+            self.buffer.iter().for_each(|(key, value)| {
+                table.add(key, value, &mut self.scratch);
+            });
+            add_row(&self.scratch, scores);
+            if keep {
+                if self.known.len() <= kind as usize {
+                    let types = extractor.types(features).min(self.most);
+                    self.known.resize(types, vec![false; self.groups]);
+                    self.rows.resize(types * self.groups * self.labels, 0.0);
+                }
+                self.known[kind as usize][group] = true;
+                self.rows[place * self.labels..][..self.labels].copy_from_slice(&self.scratch);
+            }
+        }
+        self.buffer.clear();
+        extractor.context_features(features, word, &mut self.buffer);
+        self.buffer.iter().for_each(|(key, value)| {
+            table.add(key, value, scores);
+        });
+    }
+}
+
+#[inline]
+fn add_row(row: &[f32], scores: &mut [f32]) {
+    scores.iter_mut().zip(row).for_each(|(score, &sum)| *score += sum);
 }

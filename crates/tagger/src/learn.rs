@@ -21,7 +21,7 @@ use crate::features::built_in_templates;
 use crate::model::{Settings, store};
 use crate::{Column, Request, TagDictionary, Tagger, TaggerError};
 
-/// Up to so many labels, every feature gets a weight for every label, and chains look back two labels.
+/// Up to so many labels, every feature gets a weight for every label.
 const FEW_LABELS: usize = 64;
 /// The margin of a perceptron, in features of a token: how much a single update moves a score.
 const MARGIN: f64 = 0.5;
@@ -31,7 +31,7 @@ const MARGIN: f64 = 0.5;
 pub struct TaggerSettings {
     /// What is predicted.
     pub column: Column,
-    /// How many labels back the chain looks; `None`: two for few labels, one for many.
+    /// How many labels back the chain looks; `None`: one, or that of the model to continue.
     pub order: Option<usize>,
     /// A name of [`consonant_sequence::ALGORITHMS`].
     pub algorithm: String,
@@ -149,7 +149,7 @@ pub fn prepare<'s>(
     }
     let few = labels <= FEW_LABELS;
     let options = CorpusOptions {
-        order: settings.order.unwrap_or(if few { 2 } else { 1 }),
+        order: settings.order.unwrap_or(settings.initial.as_ref().map_or(1, |tagger| tagger.chain().order())),
         min_count: settings.min_count,
         pairs: settings.pairs.unwrap_or(if few { Pairs::All } else { Pairs::Observed }),
         class_weights: settings.class_weights.clone(),

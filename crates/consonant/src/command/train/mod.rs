@@ -1,5 +1,6 @@
 //! Training, one file a task.
 
+mod parser;
 mod tagger;
 
 use std::process::ExitCode;
@@ -22,6 +23,7 @@ pub struct Train {
 #[derive(Subcommand)]
 enum Task {
     Tagger(Box<tagger::TrainTagger>),
+    Parser(parser::TrainParser),
 }
 
 impl Train {
@@ -29,6 +31,14 @@ impl Train {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         match self.task {
             Task::Tagger(command) => command.run(context),
+            Task::Parser(command) => command.run(context),
         }
     }
+}
+
+/// A parameter as it is written on the command line.
+fn named_number(text: &str) -> Result<(String, f64), String> {
+    let (name, number) = text.rsplit_once('=').ok_or("expected NAME=NUMBER")?;
+    let number = number.parse().ok().filter(|number: &f64| number.is_finite());
+    Ok((name.to_owned(), number.ok_or("expected a finite number after `=`")?))
 }

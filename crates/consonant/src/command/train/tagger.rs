@@ -37,7 +37,7 @@ pub struct TrainTagger {
     /// What to predict: upos, xpos, upos+feats or feats.
     #[arg(long, value_name = "COLUMN", default_value = "upos")]
     column: Column,
-    /// How many labels back the chain looks (default: 2 for few labels, 1 for many).
+    /// How many labels back the chain looks (default: 1).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=8))]
     order: Option<u8>,
     /// The training algorithm, or `list` to see all with their parameters.

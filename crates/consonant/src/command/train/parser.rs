@@ -1,0 +1,165 @@
+//! `consonant train parser`
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use consonant_learn::trainer::Method;
+use consonant_parser::{ParserSettings, PartKinds, Progress, PruningLimits, train};
+use consonant_text::Sentence;
+
+use crate::context::Context;
+use crate::sentences;
+
+/// Trains a dependency parser.
+#[derive(Args)]
+#[command(
+    after_help = "Example:\n  consonant train parser --train train.conllu --dev dev.conllu --model parser.model --order 2"
+)]
+pub struct TrainParser {
+    /// Training data in CoNLL-U, with tags and trees.
+    #[arg(long, value_name = "FILE")]
+    train: Option<PathBuf>,
+    /// Data on which the best epoch is chosen.
+    #[arg(long, value_name = "FILE")]
+    dev: Option<PathBuf>,
+    /// Where the model goes.
+    #[arg(long, value_name = "OUT")]
+    model: Option<PathBuf>,
+    /// 1: arcs; 2: siblings and grandparents; 3: grand-siblings, tri-siblings and head bigrams as well.
+    #[arg(long, value_name = "1|2|3", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=3))]
+    order: u8,
+    /// Switch kinds of parts on or off: siblings, grandparents, grand-siblings, tri-siblings, arbitrary-siblings,
+    /// head-bigrams; with `-` before the name, off.
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',', allow_hyphen_values = true)]
+    parts: Vec<String>,
+    /// Look for trees without crossing arcs; first order only.
+    #[arg(long)]
+    projective: bool,
+    /// Whether exactly one word depends on the root.
+    #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set)]
+    single_root: bool,
+    /// Keep at most so many candidate heads for a word.
+    #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    heads: u16,
+    /// Drop candidate heads that are less probable than this share of the most probable one.
+    #[arg(long, value_name = "SHARE", default_value_t = 1e-4)]
+    head_share: f32,
+    /// The training algorithm, or `list` to see all with their parameters.
+    #[arg(long, value_name = "NAME", default_value = "passive-aggressive")]
+    algorithm: String,
+    /// A parameter of the algorithm.
+    #[arg(long = "parameter", short = 'P', value_name = "NAME=VALUE", value_parser = super::named_number)]
+    parameters: Vec<(String, f64)>,
+    /// Passes over the data.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    epochs: u32,
+    /// Stop after so many epochs without better heads on dev (default: do all epochs).
+    #[arg(long, value_name = "N")]
+    patience: Option<u32>,
+    /// Leave out sentences whose heads are no tree instead of refusing them.
+    #[arg(long)]
+    skip_broken: bool,
+}
+
+impl TrainParser {
+    /// Trains and writes the model.
+    pub fn run(self, context: &Context) -> Result<ExitCode> {
+        if self.algorithm == "list" {
+            let mut out = context.open_output(None)?;
+            for method in Method::ALL.into_iter().filter(|method| !method.needs_gradient()) {
+                use std::io::Write as _;
+                write!(out, "{}", method.info())?;
+            }
+            out.finish()?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let (Some(data), Some(out)) = (&self.train, &self.model) else {
+            return Err(crate::usage_error(
+                "give the training data with --train FILE and the model's place with --model OUT",
+            ));
+        };
+        let settings = ParserSettings {
+            kinds: self.kinds()?,
+            single_root: self.single_root,
+            projective: self.projective,
+            pruning: PruningLimits { heads: usize::from(self.heads), share: self.head_share },
+            epochs: self.epochs as usize,
+            patience: self.patience.map(|patience| patience as usize),
+            algorithm: self.algorithm.clone(),
+            parameters: self.parameters.clone(),
+            skip_broken: self.skip_broken,
+            threads: context.threads,
+            seed: context.seed,
+            ..ParserSettings::default()
+        };
+        let sentences = read(data)?;
+        let dev = self.dev.as_deref().map(read).transpose()?;
+        let trained =
+            train(&sentences, dev.as_deref(), &settings, &mut |step| context.note(describe(&step)), None)?;
+        trained.model.write(out)?;
+        let accuracy = trained
+            .accuracy
+            .map_or(String::new(), |share| format!(", right heads on dev {:.2}%", 100.0 * share));
+        context.note(format!("{}: epoch {}{accuracy}", out.display(), trained.epoch));
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn kinds(&self) -> Result<PartKinds> {
+        let mut kinds = PartKinds::of_order(usize::from(self.order));
+        for name in &self.parts {
+            let (name, is_on) = match name.strip_prefix('-') {
+                Some(name) => (name, false),
+                None => (name.as_str(), true),
+            };
+            match name {
+                "siblings" => kinds.siblings = is_on,
+                "grandparents" => kinds.grandparents = is_on,
+                "grand-siblings" => kinds.grand_siblings = is_on,
+                "tri-siblings" => kinds.tri_siblings = is_on,
+                "arbitrary-siblings" => kinds.arbitrary_siblings = is_on,
+                "head-bigrams" => kinds.head_bigrams = is_on,
+                _ => {
+                    return Err(crate::usage_error(format!(
+                        "`{name}` is no kind of part; expected siblings, grandparents, grand-siblings, tri-siblings, \
+                         arbitrary-siblings or head-bigrams"
+                    )));
+                }
+            }
+        }
+        if self.projective && !kinds.is_first_order() {
+            return Err(crate::usage_error("--projective knows arcs only: add --order 1"));
+        }
+        Ok(kinds)
+    }
+}
+
+fn describe(step: &Progress<'_>) -> String {
+    match step {
+        Progress::Skipped(problem) => format!("left out: {problem}"),
+        Progress::Pruned { arcs_per_word, recall } => {
+            let recall = recall
+                .map_or(String::new(), |share| format!(", {:.2}% of right heads on dev", 100.0 * share));
+            format!("pruning keeps {arcs_per_word:.1} heads a word{recall}")
+        }
+        Progress::Epoch(epoch) => {
+            let dev = epoch.dev.map_or(String::new(), |share| format!("  dev {:.2}%", 100.0 * share));
+            format!(
+                "epoch {:3}  loss {:.4}  {} errors{dev}  {:.1} s",
+                epoch.epoch, epoch.loss, epoch.errors, epoch.seconds
+            )
+        }
+        Progress::Labels(epoch) => {
+            format!("labels, epoch {:3}  {} errors  {:.1} s", epoch.epoch, epoch.errors, epoch.seconds)
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<Sentence>> {
+    let opened = sentences::open(path)?;
+    if !opened.is_conllu {
+        bail!("{} is not CoNLL-U, which parsers are trained on", opened.name);
+    }
+    Ok(opened.reader.collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,246 @@
+//! Taggers from end to end on small data made here.
+
+use consonant_learn::model::{Model, ModelWriter};
+use consonant_learn::table::Precision;
+use consonant_sequence::ALGORITHMS;
+use consonant_sequence::features::{Clusters, Gazetteer, Resources, Vectors};
+use consonant_tagger::{Column, Request, Tagger, TaggerError, TaggerSettings, Trained, prepare, train};
+use consonant_text::{Sentence, SentenceReader};
+
+/// Sentences of a language where the ending tells the tag, but for one word that only the word before decides.
+fn corpus(sentences: usize, seed: u64) -> Vec<Sentence> {
+    let mut state = seed;
+    let mut below = |most: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % most
+    };
+    let stems = ["bal", "tor", "min", "kes", "lup", "gar", "vod", "fis"];
+    let mut text = String::new();
+    for _ in 0..sentences {
+        let mut rows = vec![("un".to_owned(), "DET", "_")];
+        let noun = format!("{}o", stems[below(stems.len())]);
+        rows.push(if below(4) == 0 {
+            ("para".to_owned(), "NOUN", "Number=Sing")
+        } else {
+            (noun, "NOUN", "Number=Sing")
+        });
+        if below(2) == 0 {
+            rows.push((format!("{}ica", stems[below(stems.len())]), "ADJ", "_"));
+        }
+        rows.push(if below(4) == 0 {
+            ("para".to_owned(), "VERB", "Mood=Ind")
+        } else {
+            (format!("{}ar", stems[below(stems.len())]), "VERB", "Mood=Inf")
+        });
+        rows.push((".".to_owned(), "PUNCT", "_"));
+        for (at, (word, upos, feats)) in rows.iter().enumerate() {
+            text.push_str(&format!("{}\t{word}\t_\t{upos}\t{}\t{feats}\t_\t_\t_\t_\n", at + 1, &upos[..1]));
+        }
+        text.push('\n');
+    }
+    SentenceReader::conllu(text.as_bytes(), "made").collect::<Result<_, _>>().unwrap()
+}
+
+fn open(trained: &Trained) -> Tagger {
+    Tagger::open(&Model::from_bytes(&trained.model.to_bytes()).unwrap()).unwrap()
+}
+
+fn accuracy(tagger: &Tagger, gold: &[Sentence]) -> f64 {
+    let mut tagged = gold.to_vec();
+    tagger.decoder().unwrap().tag(&mut tagged, &Request::default()).unwrap();
+    let (mut right, mut all) = (0, 0);
+    let (mut one, mut other) = (String::new(), String::new());
+    for (gold, tagged) in gold.iter().zip(&tagged) {
+        for word in 0..gold.len() {
+            let column = tagger.column();
+            right +=
+                usize::from(column.label(gold, word, &mut one) == column.label(tagged, word, &mut other));
+            all += 1;
+        }
+    }
+    right as f64 / all as f64
+}
+
+fn quick(column: Column) -> TaggerSettings {
+    TaggerSettings { column, epochs: Some(8), ..TaggerSettings::default() }
+}
+
+#[test]
+fn every_algorithm_trains_and_predicts() {
+    let (sentences, dev) = (corpus(60, 1), corpus(30, 2));
+    for algorithm in ALGORITHMS {
+        let settings =
+            TaggerSettings { algorithm: algorithm.name.to_owned(), epochs: Some(30), ..quick(Column::Upos) };
+        let trained = train(&sentences, Some(&dev), settings, &mut |_| {}).unwrap();
+        let found = accuracy(&open(&trained), &dev);
+        assert!(found > 0.97, "{}: {found}", algorithm.name);
+        let reported = trained.accuracy.unwrap();
+        assert!(
+            (found - reported).abs() < 1e-9,
+            "{}: the stored model scores {found}, training said {reported}",
+            algorithm.name
+        );
+    }
+}
+
+#[test]
+fn every_column_and_order_is_learned() {
+    let (sentences, dev) = (corpus(60, 1), corpus(30, 2));
+    for column in Column::ALL {
+        for order in 0..4 {
+            let settings = TaggerSettings { order: Some(order), ..quick(column) };
+            let tagger = open(&train(&sentences, Some(&dev), settings, &mut |_| {}).unwrap());
+            assert_eq!(tagger.chain().order(), order);
+            let found = accuracy(&tagger, &dev);
+            assert!(found > 0.95, "{column} {order}: {found}");
+        }
+    }
+}
+
+#[test]
+fn threads_and_what_was_tagged_before_change_nothing() {
+    let (sentences, text) = (corpus(60, 1), corpus(300, 5));
+    let tagger = open(&train(&sentences, None, quick(Column::Upos), &mut |_| {}).unwrap());
+    let request = Request { marginals: true, n_best: 3 };
+    let tag = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut tagged = text.clone();
+            let decoded = tagger.decoder().unwrap().tag(&mut tagged, &request).unwrap();
+            let values: Vec<u64> = decoded.iter().map(|decoded| decoded.value.to_bits()).collect();
+            (values, tagged.iter().map(ToString::to_string).collect::<Vec<_>>())
+        })
+    };
+    let one = tag(1);
+    assert_eq!(one, tag(3));
+    let alone: Vec<String> = text
+        .iter()
+        .map(|sentence| {
+            let mut tagged = [sentence.clone()];
+            tagger.decoder().unwrap().tag(&mut tagged, &request).unwrap();
+            tagged[0].to_string()
+        })
+        .collect();
+    assert_eq!(one.1, alone);
+    assert!(alone[0].contains("# tags_2 = ") && alone[0].contains("Prob="), "{}", alone[0]);
+}
+
+#[test]
+fn a_dictionary_limits_labels_and_half_precision_keeps_them() {
+    let (sentences, dev) = (corpus(80, 1), corpus(30, 2));
+    let settings = TaggerSettings { dictionary: 2, precision: Precision::Half, ..quick(Column::Upos) };
+    let trained = train(&sentences, Some(&dev), settings, &mut |_| {}).unwrap();
+    assert!(trained.precision_loss.unwrap().abs() < 0.02);
+    let tagger = open(&trained);
+    let labels: Vec<&str> = tagger
+        .dictionary()
+        .unwrap()
+        .get("para")
+        .unwrap()
+        .iter()
+        .map(|&label| tagger.chain().labels().name(label))
+        .collect();
+    assert_eq!(labels.len(), 2, "{labels:?}");
+    assert!(accuracy(&tagger, &dev) > 0.97);
+}
+
+#[test]
+fn training_continues_with_new_labels() {
+    let first = open(&train(&corpus(40, 1), None, quick(Column::Upos), &mut |_| {}).unwrap());
+    let more =
+        Sentence::from_conllu("1\tuf\t_\tINTJ\t_\t_\t_\t_\t_\t_\n2\t!\t_\tPUNCT\t_\t_\t_\t_\t_\t_\n\n")
+            .unwrap();
+    let settings = TaggerSettings { initial: Some(first.clone()), ..quick(Column::Upos) };
+    let second = open(&train(&[more.clone()], None, settings, &mut |_| {}).unwrap());
+    assert!(second.chain().labels().get("INTJ").is_some());
+    assert!(accuracy(&second, &[more]) > 0.99);
+    assert!(accuracy(&second, &corpus(30, 2)) > 0.9, "what was known is not forgotten");
+    let other = TaggerSettings { initial: Some(first), ..quick(Column::Xpos) };
+    let error = prepare(&corpus(2, 1), None, other).unwrap_err();
+    assert!(error.to_string().contains("column upos"), "{error}");
+}
+
+#[test]
+fn resources_travel_in_the_model() {
+    let resources = Resources {
+        clusters: Some(Clusters::read("c", "010\tpara\n011\tun\n".as_bytes()).unwrap()),
+        gazetteers: vec![Gazetteer::read("articles", "un\nun balo\n".as_bytes()).unwrap()],
+        vectors: Some(Vectors::read("v", "un 0.5 1\npara -1 0.25\n".as_bytes()).unwrap()),
+    };
+    let (sentences, dev) = (corpus(60, 1), corpus(20, 2));
+    let settings = TaggerSettings { resources, ..quick(Column::Upos) };
+    let tagger = open(&train(&sentences, Some(&dev), settings, &mut |_| {}).unwrap());
+    let names: Vec<String> = tagger.explain(&sentences[0]).unwrap()[0]
+        .contributions
+        .iter()
+        .map(|part| part.feature.clone())
+        .collect();
+    for expected in ["U53:011", "U60:", "U70:0"] {
+        assert!(names.iter().any(|name| name.starts_with(expected)), "{expected} not in {names:?}");
+    }
+    assert!(accuracy(&tagger, &dev) > 0.97);
+}
+
+#[test]
+fn explanations_add_up_and_strong_weights_have_names() {
+    let sentences = corpus(60, 1);
+    let tagger = open(&train(&sentences, None, quick(Column::Upos), &mut |_| {}).unwrap());
+    for word in tagger.explain(&sentences[0]).unwrap() {
+        let margin: f32 = word.contributions.iter().map(|part| part.chosen - part.rival).sum();
+        assert!(margin > 0.0, "{word:?}");
+    }
+    let strongest = tagger.strongest(10);
+    assert_eq!(strongest.len(), 10);
+    assert!(strongest.iter().all(|strength| !strength.feature.starts_with('#')), "{strongest:?}");
+    assert!(strongest.windows(2).all(|pair| pair[0].weight.abs() >= pair[1].weight.abs()));
+}
+
+#[test]
+fn partly_labelled_and_weighted_sentences_count_for_what_they_say() {
+    let text = "# weight = 0\n1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n1\ta\t_\tNOUN\t_\t_\t_\t_\t_\t_\n2\tb\t_\t_\t_\t_\t_\t_\t_\t_\n3\tc\t_\tVERB\t_\t_\t_\t_\t_\t_\n\n";
+    let sentences: Vec<Sentence> =
+        SentenceReader::conllu(text.as_bytes(), "t").collect::<Result<_, _>>().unwrap();
+    let tagger = open(&train(&sentences, None, quick(Column::Upos), &mut |_| {}).unwrap());
+    let mut tagged = vec![sentences[1].clone()];
+    tagger.decoder().unwrap().tag(&mut tagged, &Request::default()).unwrap();
+    assert_eq!((tagged[0].upos(0), tagged[0].upos(2)), ("NOUN", "VERB"));
+    let bad = text.replace("weight = 0", "weight = much");
+    let sentences: Vec<Sentence> =
+        SentenceReader::conllu(bad.as_bytes(), "t").collect::<Result<_, _>>().unwrap();
+    assert!(matches!(
+        train(&sentences, None, quick(Column::Upos), &mut |_| {}),
+        Err(TaggerError::Weight { .. })
+    ));
+}
+
+#[test]
+fn odd_inputs_are_refused_or_done() {
+    assert!(matches!(train(&[], None, quick(Column::Upos), &mut |_| {}), Err(TaggerError::NoLabels { .. })));
+    let other = ModelWriter::new("parser", serde_json::Value::Null);
+    let error = Tagger::open(&Model::from_bytes(&other.to_bytes()).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("parser"), "{error}");
+    let single = vec![Sentence::from_conllu("1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n").unwrap()];
+    let tagger = open(&train(&single, Some(&single), quick(Column::Upos), &mut |_| {}).unwrap());
+    assert_eq!(accuracy(&tagger, &single), 1.0);
+    // A sentence of 50,000 words, labels that training has not seen, and none at all.
+    let rows: String =
+        (1..=50_000).map(|at| format!("{at}\tw{}\t_\tZ\t_\t_\t_\t_\t_\t_\n", at % 977)).collect();
+    let tagger = open(&train(&corpus(20, 1), None, quick(Column::Upos), &mut |_| {}).unwrap());
+    let long = vec![Sentence::from_conllu(&format!("{rows}\n")).unwrap()];
+    assert_eq!(accuracy(&tagger, &long), 0.0);
+    assert!(tagger.decoder().unwrap().tag(&mut [], &Request::default()).unwrap().is_empty());
+}
+
+#[test]
+fn flipped_bits_are_noticed() {
+    let bytes = train(&corpus(10, 1), None, quick(Column::Upos), &mut |_| {}).unwrap().model.to_bytes();
+    for at in (0..bytes.len()).step_by(bytes.len() / 97) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 16;
+        // Padding between sections is the one place where a bit may flip unnoticed, and then nothing changes.
+        if let Ok(model) = Model::from_bytes(&damaged) {
+            assert!(Tagger::open(&model).is_ok());
+        }
+        assert!(Model::from_bytes(&bytes[..at]).is_err(), "cut at {at}");
+    }
+}
