@@ -330,7 +330,7 @@ fn encode(
 ) -> Result<Vec<TrainingSentence>, ParserError> {
     let mut ids: FxHashMap<String, u32> = FxHashMap::default();
     let mut data = Vec::with_capacity(sentences.len());
-    for sentence in sentences.iter().filter(|sentence| sentence.len() > 0) {
+    for sentence in sentences.iter().filter(|sentence| !sentence.is_empty()) {
         let heads = match gold_heads(sentence, settings.single_root) {
             Ok(heads) => heads,
             Err(problem) if settings.skip_broken => {
@@ -370,7 +370,7 @@ impl DevSentence {
     ) -> Result<Vec<Self>, ParserError> {
         sentences
             .par_iter()
-            .filter(|sentence| sentence.len() > 0)
+            .filter(|sentence| !sentence.is_empty())
             .map_init(PruningWorkspace::default, |workspace, sentence| {
                 let encoded = Encoded::new(sentence, vocabulary);
                 let heads = (0..sentence.len()).map(|word| sentence.head(word).map(|head| head as usize));

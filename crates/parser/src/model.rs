@@ -126,7 +126,7 @@ impl Parser {
         let start = std::time::Instant::now();
         let Workspace { encoded, pruning, arcs, parts, keys, scores, decoder, heads, labelling, labels } =
             workspace;
-        if sentence.len() == 0 {
+        if sentence.is_empty() {
             return Ok(Parsed { certificate: Certificate::trivial(), tokens: 0 });
         }
         encoded.load(sentence, &self.vocabulary);

@@ -116,7 +116,7 @@ impl Templates {
                 atoms.push(atom);
             }
         }
-        if !resources.gazetteers.is_empty() && !atoms.iter().any(|atom| *atom == GAZETTEER_BASE) {
+        if !resources.gazetteers.is_empty() && !atoms.contains(&GAZETTEER_BASE) {
             // Phrases are matched by the keys of the first column's values.
             atoms.push(GAZETTEER_BASE);
         }
