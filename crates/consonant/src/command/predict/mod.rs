@@ -1,5 +1,6 @@
 //! `consonant predict`: the model knows its task; one file a task.
 
+mod parser;
 mod report;
 mod tagger;
 
@@ -47,6 +48,7 @@ impl Predict {
         let model = Model::open(&self.model)?;
         match model.task() {
             consonant_tagger::TASK => tagger::predict(&self, &model, context),
+            consonant_parser::TASK => parser::predict(&self, &model, context),
             other => bail!(
                 "{} is a model for `{other}`, which this program cannot predict with",
                 self.model.display()
