@@ -65,7 +65,7 @@ def relaxation(environment, result, name, path):
         return answer["seconds"], answer
 
     sides = {"ours": ad3, "HiGHS simplex": lambda: highs("lp"), "HiGHS interior point": lambda: highs("ipm")}
-    samples, answers = interleave(sides, environment.repeat, budget=20)
+    samples, answers = interleave(sides, environment.repeat, budget=10)
     solved = [answer["value"] for peer, answer in answers.items() if peer != "ours" and answer["status"] == "optimal"]
     if not solved:
         result.notes.append(f"{name}: HiGHS did not solve the LP within a minute, so there is nothing to be close to")
@@ -108,7 +108,7 @@ def grows(environment, result, logic):
             answer = environment.solve(path, "--method", "ad3", "--threads", threads, "--max-iterations", 100)
             return answer["seconds"], answer
 
-        samples, answers = interleave({"1": lambda: ours(1), "2": lambda: ours(2)}, environment.repeat, budget=20)
+        samples, answers = interleave({"1": lambda: ours(1), "2": lambda: ours(2)}, environment.repeat, budget=10)
         one, two = (Side(samples[threads], f"bound {answers[threads]['bound']:.4f}, {answers[threads]['iterations']} iterations") for threads in "12")
         result.rows.append(Row(f"logic graph, {links:,} links, 2 threads", two, {"ours, 1 thread": one}, ourselves=True))
         if any(answers["1"][key] != answers["2"][key] for key in ("value", "bound", "iterations", "assignment")):
@@ -189,7 +189,7 @@ def instances(environment, result, folder):
     for entry in index:
         optimum = entry["optimum_log"]
         optimum = optimum if optimum == "infeasible" else float(optimum)
-        answer = search(environment, result, entry["name"], folder / entry["file"], optimum, budget=3.0)
+        answer = search(environment, result, entry["name"], folder / entry["file"], optimum, budget=2.0)
         if answer["status"] in ("optimal", "infeasible"):
             proofs += 1
         elif isinstance(optimum, float) and answer["value"] is not None and answer["value"] >= optimum - 0.01 * abs(optimum):
