@@ -53,7 +53,7 @@ def main(train, dev, column, algorithm, iterations):
         {"seconds": moment - start, "accuracy": 100 * iteration["item_accuracy_float"]}
         for moment, iteration in zip(trainer.moments, trainer.logparser.iterations)
     ]
-    print(json.dumps({"epochs": epochs, "unknown": 100 * sum(unknown) / len(unknown), "labels": len(known_labels)}))
+    print(json.dumps({"epochs": epochs, "unknown": 100 * sum(unknown) / len(unknown) if unknown else None}))
 
 
 if __name__ == "__main__":

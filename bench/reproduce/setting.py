@@ -27,8 +27,9 @@ class Training:
 
 
 class Setting:
-    def __init__(self, binary, data, scratch, figure):
-        self.binary, self.data, self.scratch, self.figure = binary, data, scratch, figure
+    def __init__(self, binary, data, scratch, figure, treebank):
+        self.binary, self.data, self.scratch = binary, data, scratch
+        self.figure, self.treebank = figure, treebank
 
     def consonant(self, *arguments):
         """Runs our program on one thread: (processor seconds, standard output, standard error)."""
