@@ -71,7 +71,11 @@ fn an_interrupt_leaves_no_half_written_file() {
 fn every_command_has_a_manual_page() {
     let folder = tempfile::tempdir().unwrap();
     let output = program().args(["man", "--quiet"]).arg(folder.path().join("pages")).output().unwrap();
-    assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     for page in ["consonant.1", "consonant-evaluate-trees.1", "consonant-check.1"] {
         let text = std::fs::read_to_string(folder.path().join("pages").join(page)).expect(page);
         assert!(text.contains(".SH"), "{page}");
