@@ -36,13 +36,14 @@ fn treebank(count: usize) -> Vec<Sentence> {
         if random(2) == 0 {
             words.push(("today", "ADV", 0, "advmod"));
         }
-        let position =
-            |test: &dyn Fn(&(&str, &str, usize, &str)) -> bool| 1 + words.iter().position(test).unwrap();
-        let verb = position(&|word| word.1 == "VERB");
+        let position = |tag: &str, phrase: Option<usize>| {
+            1 + words.iter().position(|word| word.1 == tag && phrase.is_none_or(|p| word.2 == p)).unwrap()
+        };
+        let verb = position("VERB", None);
         for (i, word) in words.iter().enumerate() {
             let head = match word.3 {
                 "root" => 0,
-                "det" | "amod" => position(&|other| other.1 == "NOUN" && other.2 == word.2),
+                "det" | "amod" => position("NOUN", Some(word.2)),
                 _ => verb,
             };
             text += &format!("{}\t{}\t_\t{}\t_\t_\t{head}\t{}\t_\t_\n", i + 1, word.0, word.1, word.3);

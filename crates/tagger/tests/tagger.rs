@@ -151,7 +151,7 @@ fn training_continues_with_new_labels() {
         Sentence::from_conllu("1\tuf\t_\tINTJ\t_\t_\t_\t_\t_\t_\n2\t!\t_\tPUNCT\t_\t_\t_\t_\t_\t_\n\n")
             .unwrap();
     let settings = TaggerSettings { initial: Some(first.clone()), ..quick(Column::Upos) };
-    let second = open(&train(&[more.clone()], None, settings, &mut |_| {}).unwrap());
+    let second = open(&train(std::slice::from_ref(&more), None, settings, &mut |_| {}).unwrap());
     assert!(second.chain().labels().get("INTJ").is_some());
     assert!(accuracy(&second, &[more]) > 0.99);
     assert!(accuracy(&second, &corpus(30, 2)) > 0.9, "what was known is not forgotten");
