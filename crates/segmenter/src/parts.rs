@@ -1,0 +1,193 @@
+//! The pieces of a segmentation: what happens at the gap between two atoms.
+
+use std::ops::Range;
+
+use consonant_text::Sentence;
+
+use crate::atoms::Atom;
+
+/// What happens at the gap behind an atom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Gap {
+    /// The token goes on.
+    Join,
+    /// A token ends.
+    Token,
+    /// A token and a sentence end.
+    Sentence,
+}
+
+impl Gap {
+    /// Its label in the chain.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Join => "join",
+            Self::Token => "token",
+            Self::Sentence => "sentence",
+        }
+    }
+
+    /// The gap that a label means.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Join, Self::Token, Self::Sentence].into_iter().find(|gap| gap.name() == name)
+    }
+}
+
+/// A paragraph whose tokens and sentences are known.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Passage {
+    /// Its text.
+    pub text: String,
+    /// The places of its tokens.
+    pub tokens: Vec<Range<usize>>,
+    /// For each token whether it ends a sentence.
+    pub ends: Vec<bool>,
+}
+
+impl Passage {
+    /// Puts sentences together to paragraphs. Sentences are joined by a blank unless the last token says `SpaceAfter=No`;
+    /// without marks of documents or paragraphs all of them are one.
+    pub fn read(sentences: &[Sentence]) -> Vec<Self> {
+        let mut passages: Vec<Self> = Vec::new();
+        let mut blank = false;
+        for sentence in sentences {
+            if sentence.starts_document() || sentence.starts_paragraph() || passages.is_empty() {
+                passages.push(Self::default());
+                blank = false;
+            }
+            let Some(passage) = passages.last_mut() else { continue };
+            let (text, places) = sentence.aligned_text();
+            if blank {
+                passage.text.push(' ');
+            }
+            let start = passage.text.len();
+            passage.text.push_str(text.trim_end());
+            passage.tokens.extend(places.iter().map(|place| start + place.start..start + place.end));
+            passage.ends.resize(passage.tokens.len(), false);
+            if let Some(end) = passage.ends.last_mut() {
+                *end = true;
+            }
+            blank = sentence.surface_tokens().last().is_none_or(|token| token.space_after);
+        }
+        passages.retain(|passage| !passage.tokens.is_empty());
+        passages
+    }
+
+    /// Whether a token has white space in it.
+    pub fn has_inner_spaces(&self) -> bool {
+        self.tokens.iter().any(|token| self.text[token.clone()].contains(char::is_whitespace))
+    }
+
+    /// The gold gaps behind the atoms of the paragraph, the last one left out: there all ends.
+    pub fn gaps(&self, atoms: &[Atom], gaps: &mut Vec<Gap>) {
+        gaps.clear();
+        let mut token = 0;
+        for atom in &atoms[..atoms.len().saturating_sub(1)] {
+            // Ends inside of an atom are lost, but the end of a sentence moves to the end of the atom.
+            let mut lost = false;
+            while token < self.tokens.len() && self.tokens[token].end < atom.end {
+                lost |= self.ends[token];
+                token += 1;
+            }
+            let at_end = self.tokens.get(token).is_some_and(|place| place.end == atom.end);
+            if at_end {
+                lost |= self.ends[token];
+                token += 1;
+            }
+            gaps.push(match (lost, at_end) {
+                (true, _) => Gap::Sentence,
+                (false, true) => Gap::Token,
+                (false, false) => Gap::Join,
+            });
+        }
+    }
+}
+
+/// Gold, predicted and common spans, of tokens or of sentences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Spans {
+    gold: usize,
+    predicted: usize,
+    right: usize,
+}
+
+impl Spans {
+    fn f1(self) -> f64 {
+        if self.gold + self.predicted == 0 {
+            1.0
+        } else {
+            2.0 * self.right as f64 / (self.gold + self.predicted) as f64
+        }
+    }
+
+    /// Counts spans between ends; the paragraph's start and end are common.
+    fn add(&mut self, gaps: impl Iterator<Item = (bool, bool)>) {
+        let mut started_together = true;
+        for (gold, predicted) in gaps.chain([(true, true)]) {
+            self.gold += usize::from(gold);
+            self.predicted += usize::from(predicted);
+            match (gold, predicted) {
+                (true, true) => {
+                    self.right += usize::from(started_together);
+                    started_together = true;
+                }
+                (false, false) => {}
+                _ => started_together = false,
+            }
+        }
+    }
+}
+
+/// How well tokens and sentences of paragraphs were found: F1 of their spans.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SegmentationScore {
+    tokens: Spans,
+    sentences: Spans,
+}
+
+impl SegmentationScore {
+    /// Adds a paragraph.
+    pub(crate) fn add(&mut self, gold: &[Gap], predicted: impl Iterator<Item = Gap> + Clone) {
+        let pairs = gold.iter().copied().zip(predicted);
+        self.tokens.add(pairs.clone().map(|(gold, found)| (gold != Gap::Join, found != Gap::Join)));
+        self.sentences.add(pairs.map(|(gold, found)| (gold == Gap::Sentence, found == Gap::Sentence)));
+    }
+
+    /// F1 of tokens.
+    pub fn tokens(&self) -> f64 {
+        self.tokens.f1()
+    }
+
+    /// F1 of sentences.
+    pub fn sentences(&self) -> f64 {
+        self.sentences.f1()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::atoms::{Atoms, Cuts};
+
+    #[test]
+    fn gold_gaps_come_from_the_treebank() {
+        let text = "# newpar\n1\tNo\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n2\t.\t_\t_\t_\t_\t_\t_\t_\t_\n\n\
+                    1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n1\tdo\t_\t_\t_\t_\t_\t_\t_\t_\n\
+                    2\tn't\t_\t_\t_\t_\t_\t_\t_\t_\n3\t!\t_\t_\t_\t_\t_\t_\t_\t_\n\n";
+        let sentences: Vec<Sentence> =
+            consonant_text::SentenceReader::conllu(text.as_bytes(), "x").collect::<Result<_, _>>().unwrap();
+        let passages = Passage::read(&sentences);
+        assert_eq!(passages.len(), 1);
+        assert_eq!(passages[0].text, "No. don't!");
+        let cuts = Cuts::default();
+        let atoms: Vec<_> = Atoms::new(&passages[0].text, 0, &cuts).collect();
+        let mut gaps = Vec::new();
+        passages[0].gaps(&atoms, &mut gaps);
+        assert_eq!(gaps, [Gap::Token, Gap::Sentence, Gap::Join, Gap::Join, Gap::Token]);
+        let mut score = SegmentationScore::default();
+        score.add(&gaps, [Gap::Token, Gap::Token, Gap::Join, Gap::Join, Gap::Token].into_iter());
+        assert_eq!((score.tokens(), score.sentences()), (1.0, 0.0));
+        score.add(&gaps, gaps.clone().into_iter());
+        assert_eq!(score.sentences(), 2.0 * 2.0 / 7.0);
+    }
+}

@@ -1,0 +1,212 @@
+//! Nothing of a text is lost: what segments say of white space and places gives the text back.
+
+use consonant_learn::model::Model;
+use consonant_segmenter::{Contractions, Rules, Segmenter, SegmenterSettings, train};
+use consonant_text::{Document, Sentence, SentenceReader};
+use proptest::prelude::*;
+
+/// A small treebank: tokens after `_` have no blank before them, `=` splits a multiword token.
+fn treebank() -> Vec<Sentence> {
+    let sentences = [
+        "# newpar|The dog barks _.",
+        "I do=n't know Mr. Smith _.",
+        "Where is St. Mary _?",
+        "The dog knows Mr. Smith _.",
+        "Where is he _?",
+        "The end _.",
+        "# newpar|He ca=n't come _, she is=n't there _!",
+        "Call 5 _- 6 or see Mr. Jones _.",
+        "The cat sleeps",
+        "# newpar|Mr. Smith knows Mr. Jones _.",
+        "He does=n't bark _.",
+    ];
+    let mut text = String::new();
+    for sentence in sentences {
+        let words = match sentence.split_once('|') {
+            Some((mark, words)) => {
+                text += &format!("{mark}\n");
+                words
+            }
+            None => sentence,
+        };
+        let tokens: Vec<&str> = words.split(' ').collect();
+        let mut id = 0;
+        for (at, token) in tokens.iter().enumerate() {
+            let misc = if tokens.get(at + 1).is_some_and(|next| next.starts_with('_')) {
+                "SpaceAfter=No"
+            } else {
+                "_"
+            };
+            let token = token.trim_start_matches('_');
+            let mut row = |id: String, form: &str, misc: &str| {
+                text += &format!("{id}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{misc}\n")
+            };
+            match token.split_once('=') {
+                Some((first, second)) => {
+                    row(format!("{}-{}", id + 1, id + 2), &format!("{first}{second}"), misc);
+                    row((id + 1).to_string(), first, "_");
+                    row((id + 2).to_string(), second, "_");
+                    id += 2;
+                }
+                None => {
+                    id += 1;
+                    row(id.to_string(), token, misc);
+                }
+            }
+        }
+        text.push('\n');
+    }
+    SentenceReader::conllu(text.as_bytes(), "treebank").collect::<Result<_, _>>().expect("good CoNLL-U")
+}
+
+fn learned() -> Segmenter {
+    let settings = SegmenterSettings { epochs: Some(10), ..SegmenterSettings::default() };
+    let trained = train(&treebank(), None, &settings, &mut |_| {}, None).expect("trains");
+    Segmenter::open(&Model::from_bytes(&trained.model.to_bytes()).expect("reads")).expect("opens")
+}
+
+/// The text that the rows of the sentences spell, white space from MISC.
+fn spelled(document: &Document) -> String {
+    let unescape =
+        |text: &str| text.replace("\\s", " ").replace("\\t", "\t").replace("\\n", "\n").replace("\\r", "\r");
+    let mut text = String::new();
+    for sentence in document.sentences() {
+        let mut covered = 0;
+        for row in sentence.rows() {
+            use consonant_text::sentence::RowId;
+            match row.id() {
+                RowId::Word(id) if id <= covered => continue,
+                RowId::Multiword(_, last) => covered = last,
+                _ => {}
+            }
+            let misc = row.field(9).to_owned();
+            let entry = |key: &str| misc.split('|').find_map(|entry| entry.strip_prefix(key));
+            text += &entry("SpacesBefore=").map_or(String::new(), unescape);
+            text += row.field(1);
+            match (entry("SpaceAfter=No"), entry("SpacesAfter=")) {
+                (Some(_), _) => {}
+                (None, Some(spaces)) => text += &unescape(spaces),
+                (None, None) => text.push(' '),
+            }
+        }
+    }
+    text
+}
+
+fn check(segmenter: &Segmenter, text: &str) {
+    let document = segmenter.segment(text).expect("segments");
+    if document.sentences().is_empty() {
+        assert!(text.trim().is_empty(), "{text:?} has no sentences");
+        return;
+    }
+    assert_eq!(document.text(), text);
+    let spelled = spelled(&document);
+    // NUL cannot stand in CoNLL-U.
+    assert_eq!(spelled, text.replace('\0', "\u{fffd}"));
+    let mut end = 0;
+    for sentence in 0..document.sentences().len() {
+        let place = document.sentence_place(sentence);
+        assert!(text[end..place.start].trim().is_empty());
+        end = place.end;
+    }
+    assert!(text[end..].trim().is_empty());
+}
+
+fn words(document: &Document) -> String {
+    let sentences = document.sentences().iter();
+    let words = sentences.map(|s| (0..s.len()).map(|word| s.form(word)).collect::<Vec<_>>().join(" "));
+    words.collect::<Vec<_>>().join(" | ")
+}
+
+#[test]
+fn a_small_model_learns_what_it_saw() {
+    let segmenter = learned();
+    let document = segmenter
+        .segment("Where is Mr. Smith? The cat barks.\n\nHe doesn't know St. Mary!")
+        .expect("segments");
+    assert_eq!(words(&document), "Where is Mr. Smith ? | The cat barks . | He does n't know St. Mary !");
+    assert!(document.sentences()[0].starts_document() && document.sentences()[2].starts_paragraph());
+    assert!(document.sentences()[2].to_string().contains("2-3\tdoesn't\t"));
+    check(&segmenter, document.text());
+}
+
+#[test]
+fn the_same_data_give_the_same_bytes() {
+    let settings = SegmenterSettings { epochs: Some(2), ..SegmenterSettings::default() };
+    let model = || train(&treebank(), None, &settings, &mut |_| {}, None).expect("trains").model.to_bytes();
+    assert_eq!(model(), model());
+}
+
+#[test]
+fn data_without_boundaries_are_an_error() {
+    let error =
+        train(&[], None, &SegmenterSettings::default(), &mut |_| {}, None).expect_err("nothing to learn");
+    assert!(error.to_string().contains("no boundaries"));
+}
+
+#[test]
+fn contractions_are_cut_or_kept() {
+    let cut = |contractions| {
+        let rules = Segmenter::rules(Rules { contractions, ..Rules::default() });
+        let document = rules.segment("I can't.").expect("segments");
+        check(&rules, "I can't.  \tOk ");
+        (words(&document), document.sentences()[0].surface_tokens().count())
+    };
+    assert_eq!(cut(Contractions::Keep), ("I can't .".to_owned(), 3));
+    assert_eq!(cut(Contractions::Cut), ("I ca n't .".to_owned(), 4));
+    assert_eq!(cut(Contractions::Multiword), ("I ca n't .".to_owned(), 3));
+}
+
+#[test]
+fn paragraphs_longer_than_a_window_are_kept_whole() {
+    for segmenter in [Segmenter::rules(Rules::english()), learned()] {
+        for piece in ["word ", "The dog barks. ", "漢", "a.", "((", "\u{600} "] {
+            check(&segmenter, &piece.repeat(30_000));
+        }
+    }
+}
+
+#[test]
+fn nothing_in_nothing_out() {
+    for segmenter in [Segmenter::rules(Rules::default()), learned()] {
+        for text in ["", " ", "\n\n\n"] {
+            assert!(segmenter.segment(text).expect("segments").sentences().is_empty());
+        }
+    }
+}
+
+#[test]
+fn segmenters_are_shared_by_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Segmenter>();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn rules_keep_every_character(text in any::<String>()) {
+        check(&Segmenter::rules(Rules::english()), &text);
+        check(&Segmenter::rules(Rules::default()), &text);
+    }
+
+    #[test]
+    fn rules_keep_every_character_of_likely_text(
+        text in "([a-zA-Z]{1,4}|[0-9]{1,4}|[.!?…'’\"()@:/#&_-]|://|www\\.|n't|[ \n\t\r\u{a0}\u{600}]|é|e\u{301}|漢|👩‍👧|🇩🇪|\u{0}){0,40}"
+    ) {
+        check(&Segmenter::rules(Rules::english()), &text);
+    }
+}
+
+#[test]
+fn a_model_keeps_every_character() {
+    let segmenter = learned();
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(200));
+    let likely = "([a-zA-Z]{1,4}|[0-9]{1,4}|[.!?'\"()@:/-]|n't|Mr\\.|[ \n\t\u{a0}]|é|漢|👩‍👧|\\PC){0,40}";
+    runner
+        .run(&likely, |text| {
+            check(&segmenter, &text);
+            Ok(())
+        })
+        .expect("every text is kept");
+}
