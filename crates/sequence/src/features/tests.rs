@@ -46,8 +46,8 @@ fn keys_of_the_fast_path_are_those_of_the_names() {
             let named = extractor.describe(length, |token, column| words[token][column], token, Scope::Node);
             let mut slow: Vec<(u64, f32)> =
                 named.iter().map(|feature| (feature.key, feature.value)).collect();
-            fast.sort_by(|a, b| a.0.cmp(&b.0));
-            slow.sort_by(|a, b| a.0.cmp(&b.0));
+            fast.sort_by_key(|a| a.0);
+            slow.sort_by_key(|a| a.0);
             slow.dedup();
             fast.dedup();
             assert_eq!(fast, slow, "token {token} of {length}");
