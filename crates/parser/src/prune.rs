@@ -249,7 +249,7 @@ pub(crate) fn train(
     run: Run<'_>,
 ) -> Result<Vec<f32>, ParserError> {
     let task = Task { sentences, root_children };
-    let parameters = Parameters::new(Method::Sgd.info(), [("c2", 0.01), ("rate", 0.05), ("average", 1.0)])?;
+    let parameters = Parameters::new(Method::Sgd.info(), [("c2", 0.01), ("rate", 0.2), ("average", 1.0)])?;
     let run = Run { epochs, ..run };
     Ok(train_differentiable(&PartProblem::new(&task), Method::Sgd, &parameters, run)?.weights)
 }
