@@ -2,6 +2,7 @@
 
 mod parser;
 mod report;
+mod segmenter;
 mod tagger;
 
 use std::path::PathBuf;
@@ -49,6 +50,7 @@ impl Predict {
         match model.task() {
             consonant_tagger::TASK => tagger::predict(&self, &model, context),
             consonant_parser::TASK => parser::predict(&self, &model, context),
+            consonant_segmenter::TASK => segmenter::predict(&self, &model, context),
             other => bail!(
                 "{} is a model for `{other}`, which this program cannot predict with",
                 self.model.display()

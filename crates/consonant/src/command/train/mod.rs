@@ -1,6 +1,7 @@
 //! Training, one file a task.
 
 mod parser;
+mod segmenter;
 mod tagger;
 
 use std::process::ExitCode;
@@ -24,6 +25,7 @@ pub struct Train {
 enum Task {
     Tagger(Box<tagger::TrainTagger>),
     Parser(parser::TrainParser),
+    Segmenter(segmenter::TrainSegmenter),
 }
 
 impl Train {
@@ -32,6 +34,7 @@ impl Train {
         match self.task {
             Task::Tagger(command) => command.run(context),
             Task::Parser(command) => command.run(context),
+            Task::Segmenter(command) => command.run(context),
         }
     }
 }

@@ -1,0 +1,67 @@
+//! Prediction with a segmenter: raw text to CoNLL-U.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+use consonant_learn::model::Model;
+use consonant_segmenter::{Segmenter, Start};
+use consonant_text::Format;
+use consonant_text::input::Input;
+use consonant_text::plain::{Paragraph, ParagraphReader};
+
+use super::Predict;
+use super::report::{Report, Unit};
+use crate::context::Context;
+
+/// Segments raw text, paragraph by paragraph; each file is a document.
+pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<ExitCode> {
+    if command.decoder.is_some() || command.marginals || command.n_best > 1 {
+        return Err(crate::usage_error(
+            "a segmenter gives one segmentation, decoded exactly; leave out --decoder, --marginals and --n-best",
+        ));
+    }
+    let segmenter = Segmenter::open(model)?;
+    let mut decoder = segmenter.decoder()?;
+    let mut report = Report::default();
+    let began = Instant::now();
+    let mut out = context.open_output(command.output.as_deref())?;
+    for path in command.inputs() {
+        let mut input = Input::open(&path)?;
+        let name = Arc::clone(input.name());
+        if input.format()? == Format::Conllu {
+            bail!("{name} is CoNLL-U, which has its tokens already; segmenters read raw text");
+        }
+        let mut reader = ParagraphReader::new(input, name);
+        let (mut paragraph, mut next) = (Paragraph::default(), Paragraph::default());
+        let mut start = Start::Document;
+        let mut more = reader.read(&mut paragraph)?;
+        while more {
+            more = reader.read(&mut next)?;
+            paragraph.text.push_str(if more { "\n\n" } else { "\n" });
+            let unit = Instant::now();
+            let conllu = decoder.conllu(&paragraph.text, start)?;
+            let tokens = conllu.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).count();
+            out.write_all(conllu.as_bytes())?;
+            if command.report.is_some() {
+                report.add(Unit {
+                    value: decoder.value(),
+                    bound: decoder.value(),
+                    status: "optimal",
+                    iterations: 1,
+                    seconds: unit.elapsed().as_secs_f64(),
+                    tokens,
+                });
+            }
+            start = Start::Paragraph;
+            std::mem::swap(&mut paragraph, &mut next);
+        }
+    }
+    out.finish()?;
+    if let Some(path) = &command.report {
+        report.write(context, path, began.elapsed().as_secs_f64())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
