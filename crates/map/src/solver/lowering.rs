@@ -16,8 +16,8 @@ use rustc_hash::FxHashMap;
 /// A logic factor becomes one table up to this many joint states.
 const MAX_JOINT_STATES: usize = 4096;
 
-/// A running total may have this many values.
-const MAX_TOTALS: usize = 1 << 10;
+/// The tables of a running total may have this many entries together; beyond that, branching over AD3 does better.
+const MAX_TOTAL_ENTRIES: usize = 1 << 20;
 
 /// A network equivalent to a graph, and where each slot went.
 pub(crate) struct Lowering {
@@ -259,12 +259,12 @@ impl Draft {
             }
             Closed::Budget(limit) => {
                 // One value more than the limit stands for "too many".
-                (*limit < MAX_TOTALS).then_some(())?;
+                totals_fit(literals.len(), *limit as f64).then_some(())?;
                 self.place_totals(literals, &vec![1; literals.len()], limit + 1, |total| total <= *limit);
             }
             Closed::Knapsack { costs, limit } => {
-                let whole = costs.iter().all(|c| c.fract() == 0.0) && limit.floor() < MAX_TOTALS as f64;
-                whole.then_some(())?;
+                let whole = costs.iter().all(|c| c.fract() == 0.0);
+                (whole && totals_fit(literals.len(), *limit)).then_some(())?;
                 let limit = limit.floor() as usize;
                 let costs: Vec<usize> = costs.iter().map(|&c| c.min(limit as f64 + 1.0) as usize).collect();
                 self.place_totals(literals, &costs, limit + 1, |total| total <= limit);
@@ -391,6 +391,11 @@ impl Draft {
         }
         Ok(Lowering { network, sites: self.sites })
     }
+}
+
+/// Whether running totals of up to `limit` over so many literals stay small.
+fn totals_fit(literals: usize, limit: f64) -> bool {
+    2.0 * literals as f64 * (limit + 2.0).powi(2) <= MAX_TOTAL_ENTRIES as f64
 }
 
 /// The table of a function over the joint states of a scope, the last variable fastest.
