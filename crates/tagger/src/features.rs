@@ -12,6 +12,8 @@ U02:%X[-1,0]
 U03:%X[1,0]
 U04:%X[-2,0]
 U05:%X[2,0]
+U06:%X[-3,0]
+U07:%X[3,0]
 # Pairs of neighbours.
 U10:%X[-1,0]/%X[0,0]
 U11:%X[0,0]/%X[1,0]
@@ -36,6 +38,10 @@ U36:%t[0,0,"^[\p\s]+$"]
 # Capitals mean less at the beginning of a sentence.
 U37:%t[-1,0,"^$"]/%H[0,0]
 U38:%t[-1,0,"^$"]/%H[0,0]/%S[0,0,3]
+# Capitals mean more beside capitals.
+U39:%H[-1,0]/%H[0,0]
+U43:%H[0,0]/%H[1,0]
+U44:%H[-1,0]/%H[0,0]/%H[1,0]
 "#;
 
 /// The built-in templates, with lines for the resources that are there. Large label sets are those of languages with rich
@@ -45,7 +51,7 @@ pub fn built_in_templates(labels: usize, resources: &Resources) -> String {
     let (prefixes, suffixes) = if labels > 200 { (5, 8) } else { (4, 5) };
     let _ = write!(
         text,
-        "# Affixes and n-grams of characters.\nU40:%p[0,0,1-{prefixes}]\nU41:%s[0,0,1-{suffixes}]\nU42:%N[0,0,3-4]\n"
+        "# Affixes and n-grams of characters.\nU40:%p[0,0,1-{prefixes}]\nU41:%s[0,0,1-{suffixes}]\nU42:%N[0,0,2-5]\n"
     );
     if resources.clusters.is_some() {
         text.push_str("# Clusters.\nU50:%c[0,0,4,6,10,20]\nU51:%c[-1,0,4,6,10,20]\nU52:%c[1,0,4,6,10,20]\nU53:%c[0,0]\n");
