@@ -189,17 +189,20 @@ impl TrainTagger {
     }
 
     fn check_memory(&self, context: &Context, corpora: &Corpora<'_>) -> Result<()> {
-        let gigabytes = corpora.memory()? as f64 / 1e9;
-        let labels = corpora.labels().len();
-        context
-            .note(format!("{labels} labels, {} weights, {gigabytes:.2} GB for training", corpora.weights()));
-        let limit = self.memory.or_else(available_gigabytes);
-        if let Some(limit) = limit
-            && gigabytes > limit
-        {
+        let (needed, labels) = (corpora.memory()?, corpora.labels().len());
+        let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
+        context.note(format!(
+            "{labels} labels, {} weights, {} MB for training",
+            corpora.weights(),
+            megabytes(needed)
+        ));
+        let limit = self.memory.map(|gigabytes| (gigabytes * 1e9) as u64).or_else(available_bytes);
+        if let Some(limit) = limit.filter(|&limit| needed > limit) {
             bail!(
-                "training needs about {gigabytes:.2} GB, {limit:.2} GB are there; give fewer features (--min-count 2, --weights observed, \
-                 a shorter --template) or allow more with --memory"
+                "training needs about {} MB and may have {} MB; give fewer features (--min-count 2, --weights observed, \
+                 a shorter --template) or allow more with --memory",
+                megabytes(needed),
+                limit / 1_000_000
             );
         }
         Ok(())
@@ -255,11 +258,11 @@ fn open_tagger(path: &Path) -> Result<Tagger> {
 }
 
 /// What the system says is free for new work; nothing where it does not say.
-fn available_gigabytes() -> Option<f64> {
+fn available_bytes() -> Option<u64> {
     let info = fs::read_to_string("/proc/meminfo").ok()?;
     let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes * 1024.0 / 1e9)
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
 }
 
 fn pairs(text: &str) -> Result<Pairs, String> {
