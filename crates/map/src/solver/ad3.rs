@@ -26,6 +26,9 @@ pub struct Ad3Options {
     pub max_iterations: usize,
     /// Seconds at most; checked at every report.
     pub time_limit: Option<f64>,
+    /// The penalty η at the start, in units of the typical score; it follows the iterates from there. With a small one,
+    /// factors known by an oracle begin near a single configuration each, which makes the first iterations cheap.
+    pub penalty: f64,
     /// The relaxation counts as solved when both residuals (root mean squares over links) are below this.
     pub residual: f64,
     /// Value and bound that differ by less than this, relative to their size, prove optimality.
@@ -47,6 +50,7 @@ impl Default for Ad3Options {
         Ad3Options {
             max_iterations: 2000,
             time_limit: None,
+            penalty: 2.0,
             residual: 1e-6,
             gap: 1e-6,
             cutoff: f64::NEG_INFINITY,
@@ -234,7 +238,7 @@ impl Ad3 {
         state.read_scores(graph, fixed);
         let scale = state.dual.scale;
         if fresh {
-            state.eta = 2.0 * scale;
+            state.eta = options.penalty * scale;
         }
         let mut primal = Primal::new(graph, &state.dual.layout, scale, state.dual.large);
         let mut trace = Vec::new();
