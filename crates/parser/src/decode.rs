@@ -71,7 +71,11 @@ impl Default for DecoderOptions {
 }
 
 /// Iterations of AD3 at most: sentences that agree at all mostly do so within a few dozen.
-const AD3_ITERATIONS: usize = 300;
+const AD3_ITERATIONS: usize = 150;
+/// AD3's penalty at the start: automata and trees are best begun near one configuration (twice as fast as the default).
+const AD3_PENALTY: f64 = 0.05;
+/// Where the relaxation is fractional, more digits of it would not change the tree that it is rounded to.
+const AD3_RESIDUAL: f64 = 1e-4;
 
 /// Finds best trees, sentence after sentence, in the same buffers.
 #[derive(Default)]
@@ -162,7 +166,9 @@ impl Decoder {
             Algorithm::Exact => Method::Exact,
             Algorithm::Ad3 | Algorithm::Projective => {
                 let max_iterations = self.options.max_iterations.unwrap_or(AD3_ITERATIONS);
-                return Ad3::new(Ad3Options { max_iterations, ..Ad3Options::default() }).solve(graph);
+                let (penalty, residual) = (AD3_PENALTY, AD3_RESIDUAL);
+                let options = Ad3Options { max_iterations, penalty, residual, ..Ad3Options::default() };
+                return Ad3::new(options).solve(graph);
             }
         };
         let limits = Limits { max_iterations: self.options.max_iterations, ..Limits::default() };
