@@ -74,8 +74,9 @@ pub struct Ad3 {
 /// How far copies count against the previous belief in the update (over-relaxation, Eckstein & Bertsekas 1992).
 const RELAXATION: f64 = 1.6;
 
-/// Rounding visits links in no order, sweeps in a row: so many times as dear. Rounding may cost about as much as all sweeps.
-const ROUND_COST: usize = 3;
+/// Rounding visits links in no order, sweeps in a row: so many times as dear. This keeps rounding well below the cost of
+/// the sweeps; beliefs that are integral are rounded at once.
+const ROUND_COST: usize = 8;
 
 /// Iterations between changes of the penalty.
 const ETA_EVERY: usize = 10;
@@ -154,6 +155,11 @@ impl State {
             average_slots(&self.dual.layout, &self.copies, 0, &mut self.beliefs, &self.previous, parallel);
         let links = self.dual.layout.links().max(1) as f64;
         Residuals { primal: (primal / links).sqrt(), dual: (dual / links).sqrt() }
+    }
+
+    /// Whether every belief is as good as decided.
+    fn is_integral(&self) -> bool {
+        self.beliefs.iter().all(|belief| (belief - belief.round()).abs() < 1e-3)
     }
 
     /// Moves η half way (in logarithm) to where it balances the two distances travelled: multipliers against beliefs.
@@ -255,9 +261,8 @@ impl Ad3 {
             let last = converged || iteration >= options.max_iterations;
             if iteration % options.report_every.max(1) == 0 || last {
                 bound = bound.min(state.dual.bound(graph, options.parallel));
-                if options.round
-                    && (last || primal.work * ROUND_COST <= iteration * state.dual.layout.links())
-                {
+                let due = primal.work * ROUND_COST <= iteration * state.dual.layout.links();
+                if options.round && (last || (iteration > 0 && (due || state.is_integral()))) {
                     let mut view = View { graph, layout: &state.dual.layout, warm: &mut state.dual.warm };
                     primal.consider(&mut view, &state.beliefs);
                 }
