@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 
 use crate::model::ChainModel;
 use crate::ngrams::LabelGrams;
+use crate::parts::{LabelParts, PartsOfLabel};
 use crate::space::Space;
 use crate::{Labels, Sentences, SequenceError, UNKNOWN};
 
@@ -36,11 +37,13 @@ pub struct CorpusOptions {
     pub pairs: Pairs,
     /// Labels whose tokens count more or less than 1.
     pub class_weights: Vec<(String, f32)>,
+    /// What labels are made of: the score of a label is then the sum over itself and its parts.
+    pub parts_of: Option<PartsOfLabel>,
 }
 
 impl Default for CorpusOptions {
     fn default() -> Self {
-        Self { order: 1, min_count: 1, pairs: Pairs::Observed, class_weights: Vec::new() }
+        Self { order: 1, min_count: 1, pairs: Pairs::Observed, class_weights: Vec::new(), parts_of: None }
     }
 }
 
@@ -162,39 +165,46 @@ impl CorpusBuilder {
             class_weights[label as usize] = *weight;
         }
 
+        let parts = LabelParts::new(&labels, options.parts_of);
+        if parts.entries() > MOST_LABELS {
+            return Err(SequenceError::TooManyLabels { found: parts.entries(), most: MOST_LABELS });
+        }
         let old = base.as_ref().map(ChainModel::node_table);
         let old_pairs = base.as_ref().and_then(ChainModel::pair_table);
         let old_size = base.as_ref().map_or(size, |model| model.labels().len()) as u32;
         let mut rows = vec![Vec::new(); features.keys.len()];
         let mut pair_rows = vec![Vec::new(); pair_features.keys.len()];
-        observe(&sentences, &mut rows, &mut pair_rows, size as u32);
+        observe(&sentences, &parts, &mut rows, &mut pair_rows);
         if let Some(table) = old {
-            merge(table.rows(), &mut features, &mut rows, |label| label);
+            let entries = base.as_ref().map_or_else(Vec::new, |model| parts.translation(model.parts()));
+            merge(table.rows(), &mut features, &mut rows, |entry| entries[entry as usize]);
         }
         if let Some(table) = old_pairs {
             merge(table.rows(), &mut pair_features, &mut pair_rows, |pair| {
-                pair / old_size * size as u32 + pair % old_size
+                Some(pair / old_size * size as u32 + pair % old_size)
             });
         }
         if options.pairs == Pairs::All {
-            rows.iter_mut().for_each(|row| *row = (0..size as u32).collect());
+            rows.iter_mut().for_each(|row| *row = (0..parts.entries() as u32).collect());
         }
-        let (keys, nodes, numbers) = lay_out(features, rows, size, options.min_count, old.is_some());
+        let (keys, nodes, numbers) =
+            lay_out(features, rows, parts.entries(), options.min_count, old.is_some());
         sentences.renumber_features(&numbers);
         let (pair_keys, pairs, numbers) =
             lay_out(pair_features, pair_rows, size * size, options.min_count, old.is_some());
         sentences.renumber_pair_features(&numbers);
         let known = base.as_ref().map_or(&[][..], |model| model.grams().grams());
         let grams = LabelGrams::observe(size, options.order, &sentences, known);
-        let space = Space { nodes, pairs, grams };
+        let space = Space { nodes, parts, pairs, grams };
         let numbers = keys.iter().enumerate().map(|(number, &key)| (key, number as u32)).collect();
         let pair_numbers = pair_keys.iter().enumerate().map(|(number, &key)| (key, number as u32)).collect();
         Ok(Corpus { labels, space, sentences, keys, pair_keys, numbers, pair_numbers, class_weights, base })
     }
 }
 
-/// Collects, for each feature, the sorted labels (or label pairs) that it occurs with.
-fn observe(sentences: &Sentences, rows: &mut [Vec<u32>], pair_rows: &mut [Vec<u32>], labels: u32) {
+/// Collects, for each feature, the sorted labels with their parts (or label pairs) that it occurs with.
+fn observe(sentences: &Sentences, parts: &LabelParts, rows: &mut [Vec<u32>], pair_rows: &mut [Vec<u32>]) {
+    let labels = parts.labels() as u32;
     for sentence in 0..sentences.len() {
         let range = sentences.range(sentence);
         for token in range.clone() {
@@ -202,7 +212,11 @@ fn observe(sentences: &Sentences, rows: &mut [Vec<u32>], pair_rows: &mut [Vec<u3
             if label == UNKNOWN {
                 continue;
             }
-            sentences.features(token, |feature, _| insert(&mut rows[feature as usize], label));
+            sentences.features(token, |feature, _| {
+                let row = &mut rows[feature as usize];
+                insert(row, label);
+                parts.of(label).iter().for_each(|&part| insert(row, part));
+            });
             let previous = if token > range.start { sentences.gold[token - 1] } else { UNKNOWN };
             if previous != UNKNOWN {
                 for &feature in sentences.pair_features(token) {
@@ -224,12 +238,12 @@ fn merge<R: Iterator<Item = (u32, f32)>>(
     old: impl Iterator<Item = (u64, R)>,
     features: &mut Interner,
     rows: &mut Vec<Vec<u32>>,
-    renumber: impl Fn(u32) -> u32,
+    renumber: impl Fn(u32) -> Option<u32>,
 ) {
     for (key, row) in old {
         let number = features.intern(key) as usize;
         rows.resize(rows.len().max(number + 1), Vec::new());
-        row.for_each(|(label, _)| insert(&mut rows[number], renumber(label)));
+        row.filter_map(|(label, _)| renumber(label)).for_each(|label| insert(&mut rows[number], label));
     }
 }
 

@@ -12,12 +12,14 @@ use crate::inference::{Candidates, Chain, Posterior, ScoredPath, TransitionMask,
 use crate::narrowing::GramBounds;
 use crate::ngrams::LabelGrams;
 use crate::normalization::Side;
+use crate::parts::LabelParts;
 use crate::{Labels, SequenceError};
 
 /// A chain model: labels, weights and how to decode with them. Cheap to clone; the weights stay where the file is mapped.
 #[derive(Debug, Clone)]
 pub struct ChainModel {
     labels: Labels,
+    parts: LabelParts,
     grams: LabelGrams,
     rule: Rule,
     groups: Vec<Group>,
@@ -57,6 +59,14 @@ impl ChainModel {
         let sides = (0..group_count)
             .map(|at| if shape["sides"][at] == "after" { Side::After } else { Side::Before })
             .collect();
+        let parts: LabelParts = match model.has("chain.parts") {
+            true => serde_json::from_value(json("chain.parts")?)
+                .map_err(|_| damaged("the parts of labels make no sense"))?,
+            false => LabelParts::new(&labels, None),
+        };
+        if !parts.fits(labels.len()) {
+            return Err(damaged("the parts do not fit the labels"));
+        }
         let mut grams: Vec<Box<[u32]>> = Vec::new();
         let stored = model.array::<u32>("chain.grams")?;
         let mut rest = &stored[..];
@@ -78,7 +88,7 @@ impl ChainModel {
             };
             let weights = model.array::<f32>(&format!("{prefix}.grams"))?.to_vec();
             let nodes = Table::open(model, &format!("{prefix}.nodes"))?;
-            if weights.len() != grams.len() || nodes.dimension() != labels.len() {
+            if weights.len() != grams.len() || nodes.dimension() != parts.entries() {
                 return Err(damaged("the weights do not fit the labels"));
             }
             groups.push(Group { nodes, pairs, grams: weights });
@@ -91,7 +101,7 @@ impl ChainModel {
         if decoding == Decoding::Scaled && scales.len() != labels.len() + 1 {
             return Err(damaged("there is not one scale for each label"));
         }
-        Ok(Self { labels, grams, rule: Rule { decoding, sides, scales }, groups })
+        Ok(Self { labels, parts, grams, rule: Rule { decoding, sides, scales }, groups })
     }
 
     /// The labels.
@@ -109,7 +119,22 @@ impl ChainModel {
         &self.grams
     }
 
-    /// The weights of features by label, of the first parameter group.
+    /// What labels are made of.
+    pub(crate) fn parts(&self) -> &LabelParts {
+        &self.parts
+    }
+
+    /// Whether labels are sums of parts.
+    pub fn has_parts(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
+    /// The name of an entry of a weight row: a label, or a part of labels.
+    pub fn entry_name(&self, entry: u32) -> &str {
+        self.parts.name(entry).unwrap_or_else(|| self.labels.name(entry))
+    }
+
+    /// The weights of features by entry (labels first, then their parts), of the first parameter group.
     pub fn node_table(&self) -> &Table {
         &self.groups[0].nodes
     }
@@ -121,10 +146,12 @@ impl ChainModel {
 
     /// What a feature says about the labels: its weights, summed over parameter groups.
     pub fn explain(&self, key: u64) -> Vec<(u32, f32)> {
-        let mut scores = vec![0.0; self.labels.len()];
+        let mut entries = vec![0.0; self.parts.entries()];
         self.groups.iter().for_each(|group| {
-            group.nodes.add(key, 1.0, &mut scores);
+            group.nodes.add(key, 1.0, &mut entries);
         });
+        let mut scores = vec![0.0; self.labels.len()];
+        self.parts.gather(&entries, &mut scores);
         scores
             .into_iter()
             .enumerate()
@@ -150,17 +177,19 @@ impl ChainModel {
         let total = |gram: usize| weights.iter().map(|weights| weights[gram]).sum();
         let total: Vec<f32> = (0..self.grams.len()).map(total).collect();
         let bounds = if plain { GramBounds::new(&self.grams, self.labels.len(), &total) } else { None };
-        Ok(ChainDecoder { model: self, assembly, workspace: Workspace::new(), bounds })
+        Ok(ChainDecoder { model: self, assembly, workspace: Workspace::new(), bounds, entries: Vec::new() })
     }
 
     /// Weights for a corpus that continues this model; weights of new features and labels begin at zero.
     pub(crate) fn initial_weights(&self, corpus: &Corpus, groups: usize) -> Vec<f32> {
         let (space, old_labels) = (&corpus.space, self.labels.len() as u32);
+        let entries = space.parts.translation(&self.parts);
         let mut weights = vec![0.0; groups * space.group_size()];
         for (group, weights) in self.groups.iter().zip(weights.chunks_exact_mut(space.group_size())) {
             for (number, &key) in corpus.keys.iter().enumerate() {
-                for (label, weight) in group.nodes.row(key).into_iter().flatten() {
-                    if let Some(index) = space.nodes.parameter(number as u32, label) {
+                for (entry, weight) in group.nodes.row(key).into_iter().flatten() {
+                    let entry = entries[entry as usize];
+                    if let Some(index) = entry.and_then(|entry| space.nodes.parameter(number as u32, entry)) {
                         weights[index] = weight;
                     }
                 }
@@ -204,6 +233,9 @@ pub(crate) fn store(
     writer
         .text("chain.labels", &json!(corpus.labels.names()).to_string())
         .text("chain.shape", &shape.to_string());
+    if !space.parts.is_empty() {
+        writer.text("chain.parts", &json!(space.parts).to_string());
+    }
     let mut grams = Vec::new();
     if !dense {
         for gram in space.grams.grams() {
@@ -216,7 +248,7 @@ pub(crate) fn store(
         writer.array("chain.scales", &rule.scales);
     }
     for (group, weights) in weights.chunks_exact(space.group_size()).enumerate() {
-        let mut table = TableBuilder::new(space.labels(), precision);
+        let mut table = TableBuilder::new(space.parts.entries(), precision);
         for (number, &key) in corpus.keys.iter().enumerate() {
             table.row(key, space.nodes.pairs(number as u32).map(|(label, index)| (label, weights[index])));
         }
@@ -323,6 +355,7 @@ pub struct ChainDecoder<'m> {
     assembly: Assembly,
     workspace: Workspace,
     bounds: Option<GramBounds>,
+    entries: Vec<f32>,
 }
 
 impl ChainDecoder<'_> {
@@ -337,7 +370,7 @@ impl ChainDecoder<'_> {
     }
 
     /// Scores a sentence whose node scores the caller sums: `row(table, group, token, scores)` is called with zeros for each
-    /// parameter group and token. Who keeps sums that recur, such as those of a word's own features, saves most of the work.
+    /// parameter group and token, as many as a row of the table has entries. Who keeps sums that recur, such as those of a word's own features, saves most of the work.
     pub fn score_with(
         &mut self,
         sentence: &SentenceKeys,
@@ -354,7 +387,14 @@ impl ChainDecoder<'_> {
             nodes.clear();
             nodes.resize(sentence.len() * labels, 0.0);
             for (token, scores) in nodes.chunks_exact_mut(labels).enumerate() {
-                row(&group.nodes, number, token, scores);
+                if self.model.parts.is_empty() {
+                    row(&group.nodes, number, token, scores);
+                } else {
+                    self.entries.clear();
+                    self.entries.resize(self.model.parts.entries(), 0.0);
+                    row(&group.nodes, number, token, &mut self.entries);
+                    self.model.parts.gather(&self.entries, scores);
+                }
             }
             edges.clear();
             if let Some(pairs) = &group.pairs {

@@ -276,13 +276,14 @@ fn predict(
     let blocks: Vec<usize> = (0..sentences.len()).step_by(BLOCK).collect();
     let decode = |assembly: &mut Assembly,
                   workspace: &mut Workspace,
+                  entries: &mut Vec<f32>,
                   sentence: usize|
      -> Result<Vec<u32>, SequenceError> {
         let range = sentences.range(sentence);
         for (at, group) in groups.iter().enumerate() {
             assembly.nodes[at].resize(range.len() * labels, 0.0);
             for (token, scores) in range.clone().zip(assembly.nodes[at].chunks_exact_mut(labels)) {
-                node_scores(corpus, sentences, token, group, 1.0, scores);
+                node_scores(corpus, sentences, token, group, 1.0, entries, scores);
             }
             assembly.edges[at].clear();
             if space.has_pairs() {
@@ -307,10 +308,10 @@ fn predict(
     let decoded: Result<Vec<Vec<Vec<u32>>>, SequenceError> = blocks
         .into_par_iter()
         .map_init(
-            || (template.clone(), Workspace::new()),
-            |(assembly, workspace), first| {
+            || (template.clone(), Workspace::new(), Vec::new()),
+            |(assembly, workspace, entries), first| {
                 (first..(first + BLOCK).min(sentences.len()))
-                    .map(|sentence| decode(assembly, workspace, sentence))
+                    .map(|sentence| decode(assembly, workspace, entries, sentence))
                     .collect()
             },
         )

@@ -133,6 +133,37 @@ fn every_algorithm_learns_and_its_model_predicts_the_same_from_a_file() {
     }
 }
 
+/// `D` and `N` share a part, `N` and `V` another.
+fn nominal_and_lexical(label: &str, parts: &mut Vec<String>) {
+    let shared = [("nominal", ["D", "N"]), ("lexical", ["N", "V"])];
+    parts.extend(
+        shared.iter().filter(|(_, labels)| labels.contains(&label)).map(|(part, _)| part.to_string()),
+    );
+}
+
+#[test]
+fn labels_with_parts_are_learned_by_every_algorithm_and_come_back_from_a_file() {
+    let (training_set, dev_set) = (generate(150, 1), generate(60, 2));
+    let options = CorpusOptions { parts_of: Some(nominal_and_lexical), ..CorpusOptions::default() };
+    let corpus = corpus(&training_set, options);
+    let dev = encode(&corpus, &dev_set);
+    for algorithm in ALGORITHMS {
+        let of_threads = |threads| {
+            let run = Run { epochs: 25, shuffle: true, threads, ..Run::default() };
+            train(&corpus, &plain(algorithm.name, &[]), None, run).unwrap()
+        };
+        let trained = of_threads(1);
+        let paths = trained.predict(&dev, None, None).unwrap();
+        let reached = accuracy(&dev, &paths);
+        assert!(reached >= 0.95, "{}: {reached}", algorithm.name);
+        assert_eq!(predict_from_file(&trained, &dev_set, Precision::Single), paths, "{}", algorithm.name);
+        let bits = |trained: &TrainedChain<'_>| -> Vec<u32> {
+            trained.weights.iter().map(|weight| weight.to_bits()).collect()
+        };
+        assert_eq!(bits(&trained), bits(&of_threads(2)), "{}", algorithm.name);
+    }
+}
+
 #[test]
 fn nota_trains_with_every_choice_of_negatives_and_decoding() {
     let (training_set, dev_set) = (generate(120, 5), generate(50, 6));

@@ -83,7 +83,7 @@ impl<'t> Worker<'t> {
             tagger,
             chain,
             features: tagger.extractor().workspace(),
-            sums: TypeSums::new(tagger.extractor(), tagger.chain().labels().len()),
+            sums: TypeSums::new(tagger.extractor(), tagger.chain().node_table().dimension()),
             pairs: Vec::new(),
             keys: SentenceKeys::new(),
             allowed: Candidates::new(),
@@ -153,7 +153,8 @@ impl<'t> Worker<'t> {
 ///
 /// Such sums are always made apart and then added, kept or not: scores have the same bits whatever was met before.
 struct TypeSums {
-    labels: usize,
+    /// Entries of a weight row.
+    entries: usize,
     groups: usize,
     /// For parameter group, type and feature group: a row of scores, if it was computed.
     rows: Vec<f32>,
@@ -167,20 +168,20 @@ struct TypeSums {
 
 /// Numbers that a worker keeps at most.
 const MOST_SUMS: usize = 1 << 24;
-/// With more labels than this, rows of sums are longer than the sparse rows they would save.
-const MOST_LABELS: usize = 256;
+/// With more entries than this, rows of sums are longer than the sparse rows they would save.
+const MOST_ENTRIES: usize = 256;
 
 impl TypeSums {
-    fn new(extractor: &Extractor, labels: usize) -> Self {
+    fn new(extractor: &Extractor, entries: usize) -> Self {
         let groups = extractor.type_groups();
         Self {
-            labels,
+            entries,
             groups,
             rows: Vec::new(),
             known: Vec::new(),
-            most: MOST_SUMS / (labels * groups.max(1)),
+            most: MOST_SUMS / (entries * groups.max(1)),
             epoch: 0,
-            scratch: vec![0.0; labels],
+            scratch: vec![0.0; entries],
             buffer: FeatureBuffer::default(),
         }
     }
@@ -194,7 +195,7 @@ impl TypeSums {
         word: usize,
         scores: &mut [f32],
     ) {
-        if self.labels > MOST_LABELS {
+        if self.entries > MOST_ENTRIES {
             extractor.node_features(features, word, &mut self.buffer);
             return self.buffer.iter().for_each(|(key, value)| {
                 table.add(key, value, scores);
@@ -211,7 +212,7 @@ impl TypeSums {
             let place = kind as usize * self.groups + group;
             let keep = parameters == 0 && (kind as usize) < self.most;
             if keep && self.known.get(kind as usize).is_some_and(|known| known[group]) {
-                add_row(&self.rows[place * self.labels..][..self.labels], scores);
+                add_row(&self.rows[place * self.entries..][..self.entries], scores);
                 continue;
             }
             self.scratch.fill(0.0);
@@ -225,10 +226,10 @@ impl TypeSums {
                 if self.known.len() <= kind as usize {
                     let types = extractor.types(features).min(self.most);
                     self.known.resize(types, vec![false; self.groups]);
-                    self.rows.resize(types * self.groups * self.labels, 0.0);
+                    self.rows.resize(types * self.groups * self.entries, 0.0);
                 }
                 self.known[kind as usize][group] = true;
-                self.rows[place * self.labels..][..self.labels].copy_from_slice(&self.scratch);
+                self.rows[place * self.entries..][..self.entries].copy_from_slice(&self.scratch);
             }
         }
         self.buffer.clear();

@@ -47,6 +47,9 @@ pub struct TaggerSettings {
     pub min_count: u32,
     /// Which pairs of feature and label get a weight; `None`: all for few labels, the observed ones for many.
     pub pairs: Option<Pairs>,
+    /// Whether labels are sums of parts (part of speech, each feature); `None`: where there are many labels, or as
+    /// in the model to continue.
+    pub parts: Option<bool>,
     /// Words that occur at least so often take only labels that they had in training; 0: any word may have any label.
     pub dictionary: u32,
     /// Labels whose tokens count more or less than 1.
@@ -79,6 +82,7 @@ impl Default for TaggerSettings {
             resources: Resources::default(),
             min_count: 1,
             pairs: None,
+            parts: None,
             dictionary: 0,
             class_weights: Vec::new(),
             epochs: None,
@@ -148,11 +152,17 @@ pub fn prepare<'s>(
         return Err(TaggerError::NoLabels { column: column.name() });
     }
     let few = labels <= FEW_LABELS;
+    let parts = match (settings.parts, &settings.initial) {
+        (Some(parts), _) => parts,
+        (None, Some(tagger)) => tagger.chain().has_parts(),
+        (None, None) => !few,
+    };
     let options = CorpusOptions {
         order: settings.order.unwrap_or(settings.initial.as_ref().map_or(1, |tagger| tagger.chain().order())),
         min_count: settings.min_count,
         pairs: settings.pairs.unwrap_or(if few { Pairs::All } else { Pairs::Observed }),
         class_weights: settings.class_weights.clone(),
+        parts_of: parts.then(|| column.parts()),
     };
     let (extractor, mut builder) = match &settings.initial {
         Some(tagger) => {

@@ -114,7 +114,7 @@ impl Tagger {
     /// The strongest weights, label n-grams included, strongest first. Features have their names if they are among those that were kept.
     pub fn strongest(&self, count: usize) -> Vec<Strength> {
         let names: FxHashMap<u64, &str> = self.names.iter().flat_map(FeatureNames::iter).collect();
-        let label = |label: u32| self.chain.labels().name(label).to_owned();
+        let label = |entry: u32| self.chain.entry_name(entry).to_owned();
         let mut found: Vec<(f32, u64, u32)> = Vec::new();
         for (key, pairs) in self.chain.node_table().rows() {
             found.extend(pairs.map(|(label, weight)| (weight, key, label)));

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use consonant_sequence::PartsOfLabel;
 use consonant_text::sentence::EditError;
 use consonant_text::{Layer, Sentence};
 
@@ -59,6 +60,14 @@ impl Column {
         (buffer != "_").then_some(buffer)
     }
 
+    /// The parts of a label of a rich tag set: part of speech, features, letters at their places.
+    pub fn parts(self) -> PartsOfLabel {
+        match self {
+            Self::Upos | Self::Xpos => parts_of_tag,
+            Self::Feats | Self::UposFeats => parts_of_features,
+        }
+    }
+
     /// Writes a label into a sentence.
     pub fn write(self, sentence: &mut Sentence, word: usize, label: &str) -> Result<(), EditError> {
         match self {
@@ -71,6 +80,27 @@ impl Column {
                 sentence.set(word, Layer::Feats, feats)
             }
         }
+    }
+}
+
+/// `NOUN Case=Gen|Number=Plur`: the part of speech and each feature.
+fn parts_of_features(label: &str, parts: &mut Vec<String>) {
+    parts.extend(label.split([JOINT, '|']).map(str::to_owned));
+}
+
+/// Compound tags (`N|SIN|NEU`) by field; positional ones (`SSns1`) by the first letter, by each other letter given the
+/// first, and by each other letter alone: gender, number and case are written alike in all parts of speech.
+fn parts_of_tag(label: &str, parts: &mut Vec<String>) {
+    if label.contains('|') {
+        parts.extend(label.split('|').map(str::to_owned));
+        return;
+    }
+    let mut letters = label.chars();
+    let Some(first) = letters.next() else { return };
+    parts.push(first.to_string());
+    for (place, letter) in letters.enumerate() {
+        parts.push(format!("{first}{place}{letter}"));
+        parts.push(format!("-{letter}"));
     }
 }
 
@@ -110,6 +140,12 @@ mod tests {
             assert_eq!(column.label(&gold, 2, &mut buffer), None);
             assert_eq!(column.name().parse(), Ok(column));
         }
+        let mut parts = Vec::new();
+        Column::UposFeats.parts()("NOUN Case=Gen|Number=Plur", &mut parts);
+        assert_eq!(parts, ["NOUN", "Case=Gen", "Number=Plur"]);
+        parts.clear();
+        Column::Xpos.parts()("Sn1", &mut parts);
+        assert_eq!(parts, ["S", "S0n", "-n", "S11", "-1"]);
         assert!("pos".parse::<Column>().unwrap_err().contains("upos, xpos"));
     }
 }

@@ -98,6 +98,27 @@ fn every_column_and_order_is_learned() {
 }
 
 #[test]
+fn labels_made_of_parts_are_shared_explained_and_continued() {
+    let (sentences, dev) = (corpus(60, 1), corpus(30, 2));
+    let settings = || TaggerSettings { parts: Some(true), ..quick(Column::UposFeats) };
+    let trained = train(&sentences, Some(&dev), settings(), &mut |_| {}).unwrap();
+    let first = open(&trained);
+    assert_eq!(trained.accuracy, Some(accuracy(&first, &dev)));
+    let strongest = first.strongest(1000);
+    assert!(strongest.iter().any(|strength| strength.label == "Number=Sing"), "{strongest:?}");
+    assert!(strongest.iter().any(|strength| strength.label == "NOUN Number=Sing"), "{strongest:?}");
+    // A new label of known parts, beside a new part.
+    let text =
+        "1\tbalor\t_\tNOUN\t_\tNumber=Plur\t_\t_\t_\t_\n2\ttoror\t_\tADJ\t_\tNumber=Plur\t_\t_\t_\t_\n\n";
+    let more = [Sentence::from_conllu(text).unwrap()];
+    let settings = TaggerSettings { initial: Some(first), ..quick(Column::UposFeats) };
+    let second = open(&train(&more, None, settings, &mut |_| {}).unwrap());
+    assert!(second.chain().has_parts());
+    assert_eq!(accuracy(&second, &more), 1.0);
+    assert!(accuracy(&second, &dev) > 0.9, "what was known is not forgotten");
+}
+
+#[test]
 fn threads_and_what_was_tagged_before_change_nothing() {
     let (sentences, text) = (corpus(60, 1), corpus(300, 5));
     let tagger = open(&train(&sentences, None, quick(Column::Upos), &mut |_| {}).unwrap());

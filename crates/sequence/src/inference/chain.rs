@@ -96,6 +96,17 @@ impl<'a> Chain<'a> {
         self.transitions.labels()
     }
 
+    /// The scores of labels, a row for each position.
+    pub fn nodes(&self) -> &'a [f32] {
+        self.nodes
+    }
+
+    /// The score of `label` at `position` after `previous`, without the node's; minus infinity if it is forbidden. For chains of
+    /// order 1, by which other models can take a chain's place.
+    pub fn step(&self, position: usize, previous: u32, label: u32) -> f64 {
+        self.arc(position, previous, label).1
+    }
+
     /// Score of a labelling, or minus infinity when the chain forbids it.
     pub fn score(&self, path: &[u32]) -> Result<f64> {
         check_length("labels of the path", self.len(), path.len())?;

@@ -45,6 +45,7 @@ pub(crate) struct LocalWorkspace {
     scores: Vec<f32>,
     pairs: Vec<f32>,
     probabilities: Vec<f64>,
+    entries: Vec<f32>,
 }
 
 impl<'a> LocalPieces<'a> {
@@ -119,6 +120,7 @@ impl<'a> LocalPieces<'a> {
             scores: vec![0.0; labels],
             pairs: Vec::new(),
             probabilities: vec![0.0; labels],
+            entries: Vec::new(),
         }
     }
 
@@ -143,7 +145,8 @@ impl<'a> LocalPieces<'a> {
         for &(group, _) in &piece.nodes {
             if *kept != Some(group) {
                 let weights = &weights.values[group * size..(group + 1) * size];
-                node_scores(self.corpus, &self.corpus.sentences, token, weights, 1.0, &mut workspace.nodes);
+                let LocalWorkspace { nodes, entries, .. } = workspace;
+                node_scores(self.corpus, &self.corpus.sentences, token, weights, 1.0, entries, nodes);
                 *kept = Some(group);
             }
             workspace.scores.iter_mut().zip(&workspace.nodes).for_each(|(score, node)| *score += node);
@@ -205,21 +208,29 @@ impl<'a> LocalPieces<'a> {
             if best != gold {
                 outcome.violation += workspace.scores[best as usize] - workspace.scores[gold as usize] - cost;
                 outcome.cost += 1.0;
-                self.push(token, piece, gold, 1.0, difference);
-                self.push(token, piece, best, -1.0, difference);
+                self.push(token, piece, gold, best, 1.0, difference);
+                self.push(token, piece, best, gold, -1.0, difference);
             }
         }
         outcome
     }
 
-    /// Adds the features of a piece with this label.
-    fn push(&self, token: usize, piece: &LocalPiece, label: u32, value: f32, difference: &mut SparseVector) {
+    /// Adds the features of a piece with this label, as far as it does not share them with the other.
+    fn push(
+        &self,
+        token: usize,
+        piece: &LocalPiece,
+        label: u32,
+        other: u32,
+        value: f32,
+        difference: &mut SparseVector,
+    ) {
         let (space, size) = (&self.corpus.space, self.corpus.space.group_size());
         for &(group, _) in piece.nodes.iter().filter(|&&(_, locked)| !locked) {
             self.corpus.sentences.features(token, |feature, amount| {
-                if let Some(index) = space.nodes.parameter(feature, label) {
-                    difference.push((group * size + index) as u32, value * amount);
-                }
+                space.node_parameters(feature, label, other, |index| {
+                    difference.push((group * size + index) as u32, value * amount)
+                });
             });
         }
         for (gram, &context) in
@@ -258,7 +269,7 @@ impl<'a> LocalPieces<'a> {
         let (mut kept, mut loss) = (None, 0.0);
         for piece in &self.pieces {
             self.score(token, piece, weights, &mut kept, workspace);
-            let LocalWorkspace { scores, probabilities, pairs, .. } = workspace;
+            let LocalWorkspace { scores, probabilities, pairs, entries, .. } = workspace;
             let most = f64::from(scores[best_label(scores) as usize]);
             kernels::exp_row(scores, most, probabilities);
             let sum: f64 = probabilities.iter().sum();
@@ -266,10 +277,11 @@ impl<'a> LocalPieces<'a> {
             // From here on the scores hold probability minus truth.
             scores.iter_mut().zip(probabilities.iter()).for_each(|(excess, p)| *excess = (p / sum) as f32);
             scores[gold as usize] -= 1.0;
+            let by_entry = space.parts.spread(scores, entries);
             for &(group, _) in piece.nodes.iter().filter(|&&(_, locked)| !locked) {
                 let mut gradient = Offset { gradient, start: group * size };
                 self.corpus.sentences.features(token, |feature, value| {
-                    space.nodes.add_gradient(feature, weight * value, scores, &mut gradient)
+                    space.nodes.add_gradient(feature, weight * value, by_entry, &mut gradient)
                 });
             }
             for (gram, &context) in

@@ -224,7 +224,7 @@ impl<G: Gradient + ?Sized> Gradient for Offset<'_, G> {
     }
 }
 
-/// Writes the node scores of a token: the sum of its features' rows.
+/// Writes the node scores of a token: the sum of its features' rows. `entries` is scratch space.
 #[inline]
 pub(crate) fn node_scores(
     corpus: &Corpus,
@@ -232,10 +232,19 @@ pub(crate) fn node_scores(
     token: usize,
     group: &[f32],
     scale: f32,
+    entries: &mut Vec<f32>,
     scores: &mut [f32],
 ) {
-    scores.fill(0.0);
-    sentences.features(token, |feature, value| corpus.space.nodes.add_scores(feature, value, group, scores));
+    let space = &corpus.space;
+    if space.parts.is_empty() {
+        scores.fill(0.0);
+        sentences.features(token, |feature, value| space.nodes.add_scores(feature, value, group, scores));
+    } else {
+        entries.clear();
+        entries.resize(space.parts.entries(), 0.0);
+        sentences.features(token, |feature, value| space.nodes.add_scores(feature, value, group, entries));
+        space.parts.gather(entries, scores);
+    }
     if scale != 1.0 {
         scores.iter_mut().for_each(|score| *score *= scale);
     }

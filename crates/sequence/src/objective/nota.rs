@@ -61,12 +61,12 @@ impl Negatives {
         );
         let mut inference = Workspace::new();
         let mut probable: Vec<Vec<u32>> = vec![Vec::new(); corpus.sentences.tokens()];
-        let (mut nodes, mut edges) = (Vec::new(), Vec::new());
+        let (mut nodes, mut edges, mut entries) = (Vec::new(), Vec::new(), Vec::new());
         for sentence in 0..corpus.sentences.len() {
             let range = corpus.sentences.range(sentence);
             nodes.resize(range.len() * labels, 0.0f32);
             for (token, scores) in range.clone().zip(nodes.chunks_exact_mut(labels)) {
-                node_scores(corpus, &corpus.sentences, token, weights, 1.0, scores);
+                node_scores(corpus, &corpus.sentences, token, weights, 1.0, &mut entries, scores);
             }
             let chain = if corpus.space.has_pairs() {
                 edges.clear();
@@ -144,6 +144,7 @@ pub(crate) struct NotaWorkspace {
     excess: Vec<f32>,
     pairs: Vec<f32>,
     pair_excess: Vec<f32>,
+    entries: Vec<f32>,
 }
 
 impl<'a> NotaPiece<'a> {
@@ -194,7 +195,8 @@ impl<'a> NotaPiece<'a> {
         }
         workspace.nodes.resize(labels, 0.0);
         workspace.probabilities.resize(labels, 0.0);
-        node_scores(self.corpus, &self.corpus.sentences, token, group, weights.scale, &mut workspace.nodes);
+        let NotaWorkspace { nodes, entries, .. } = workspace;
+        node_scores(self.corpus, &self.corpus.sentences, token, group, weights.scale, entries, nodes);
         let most = EdgeSums::exponentiate(&workspace.nodes, &mut workspace.values);
         workspace.excess.clear();
         workspace.excess.resize(labels, 0.0);
@@ -253,8 +255,9 @@ impl<'a> NotaPiece<'a> {
             }
         }
         workspace.excess[gold as usize] -= 1.0;
+        let by_entry = space.parts.spread(&workspace.excess, &mut workspace.entries);
         self.corpus.sentences.features(token, |feature, value| {
-            space.nodes.add_gradient(feature, weight * value, &workspace.excess, &mut gradient)
+            space.nodes.add_gradient(feature, weight * value, by_entry, &mut gradient)
         });
         f64::from(weight) * loss
     }

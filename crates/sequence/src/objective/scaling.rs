@@ -20,6 +20,7 @@ pub(crate) struct Scaling<'a> {
 
 #[derive(Default)]
 pub(crate) struct ScalingWorkspace {
+    entries: Vec<f32>,
     plain: Vec<f32>,
     pairs: Vec<f32>,
     nodes: Vec<f32>,
@@ -115,10 +116,10 @@ impl Scaling<'_> {
         if gold.is_empty() || gold.contains(&UNKNOWN) {
             return Ok(0.0);
         }
-        let ScalingWorkspace { plain, pairs, nodes, edges, counts, inference } = workspace;
+        let ScalingWorkspace { entries, plain, pairs, nodes, edges, counts, inference } = workspace;
         plain.resize(range.len() * labels, 0.0);
         for (token, scores) in range.clone().zip(plain.chunks_exact_mut(labels)) {
-            node_scores(self.corpus, &self.corpus.sentences, token, self.group, 1.0, scores);
+            node_scores(self.corpus, &self.corpus.sentences, token, self.group, 1.0, entries, scores);
         }
         pairs.clear();
         if self.corpus.space.has_pairs() {

@@ -24,6 +24,8 @@ fn corpus(seed: u64, order: usize, unknown: bool, pair_features: bool, pairs: Pa
         order,
         pairs,
         class_weights: vec![("B".into(), 1.5)],
+        // Every other corpus has labels that share parts.
+        parts_of: (seed % 2 == 1).then_some(shared_parts),
         ..CorpusOptions::default()
     });
     for sentence in 0..5 {
@@ -41,6 +43,15 @@ fn corpus(seed: u64, order: usize, unknown: bool, pair_features: bool, pairs: Pa
         builder.end();
     }
     builder.finish().unwrap()
+}
+
+fn shared_parts(label: &str, parts: &mut Vec<String>) {
+    let letters = match label {
+        "A" => "x",
+        "B" => "xy",
+        _ => "y",
+    };
+    parts.extend(letters.chars().map(String::from));
 }
 
 fn random_weights(count: usize, seed: u64) -> Vec<f32> {
@@ -66,10 +77,10 @@ fn brute_force(corpus: &Corpus, diagram: &Diagram, weights: &[f32]) -> f64 {
         let mut score = 0.0;
         if gram.len() == 1 {
             corpus.sentences.features(base + places[0] as usize, |feature, value| {
-                score += space
-                    .nodes
-                    .parameter(feature, gram[0])
-                    .map_or(0.0, |index| f64::from(value * group[index]));
+                for &entry in std::iter::once(&gram[0]).chain(space.parts.of(gram[0])) {
+                    let index = space.nodes.parameter(feature, entry);
+                    score += index.map_or(0.0, |index| f64::from(value * group[index]));
+                }
             });
         } else if let Some(number) = space.grams.number(&gram) {
             score += f64::from(group[space.gram_start() + number as usize]);
@@ -260,7 +271,7 @@ fn nota_losses_are_those_of_the_paper() {
             for (position, &label) in gold.iter().enumerate() {
                 let token = corpus.sentences.range(sentence).start + position;
                 let mut nodes = vec![0.0; labels as usize];
-                node_scores(&corpus, &corpus.sentences, token, &weights, 1.0, &mut nodes);
+                node_scores(&corpus, &corpus.sentences, token, &weights, 1.0, &mut Vec::new(), &mut nodes);
                 let mut pairs = vec![0.0; (labels * labels) as usize];
                 add_pair_scores(&corpus, &corpus.sentences, token, &weights, 1.0, &mut pairs);
                 let score = |previous: Option<u32>, label: u32| {

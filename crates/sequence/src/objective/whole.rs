@@ -42,6 +42,8 @@ pub(crate) struct ChainWorkspace {
     counts: Vec<f64>,
     edge_counts: Vec<f64>,
     single: SingleSums,
+    /// Scratch space for labels that are sums of parts.
+    pub(crate) entries: Vec<f32>,
 }
 
 impl ChainWorkspace {
@@ -64,6 +66,7 @@ impl ChainWorkspace {
             counts: Vec::new(),
             edge_counts: Vec::new(),
             single: SingleSums::default(),
+            entries: Vec::new(),
         }
     }
 
@@ -108,7 +111,7 @@ impl ChainWorkspace {
         self.load(corpus.space.gram_weights(group), scale)?;
         self.nodes.resize(range.len() * labels, 0.0);
         for (token, scores) in range.clone().zip(self.nodes.chunks_exact_mut(labels)) {
-            node_scores(corpus, sentences, token, group, scale, scores);
+            node_scores(corpus, sentences, token, group, scale, &mut self.entries, scores);
         }
         self.edges.clear();
         if corpus.space.has_pairs() {
@@ -261,12 +264,12 @@ impl<'a> WholeChain<'a> {
             let (right, wrong) = (truth[position], found[position]);
             if right != wrong && !self.locked_nodes {
                 sentences.features(base + position, |feature, value| {
-                    if let Some(index) = space.nodes.parameter(feature, right) {
-                        difference.push((start + index) as u32, value);
-                    }
-                    if let Some(index) = space.nodes.parameter(feature, wrong) {
-                        difference.push((start + index) as u32, -value);
-                    }
+                    space.node_parameters(feature, right, wrong, |index| {
+                        difference.push((start + index) as u32, value)
+                    });
+                    space.node_parameters(feature, wrong, right, |index| {
+                        difference.push((start + index) as u32, -value)
+                    });
                 });
             }
             let reach = position.saturating_sub(space.grams.order());
@@ -396,6 +399,7 @@ impl<'a> WholeChain<'a> {
         let mut gradient = Offset { gradient, start: self.group * space.group_size() };
         if !self.locked_nodes {
             for (token, excess) in range.clone().zip(workspace.excess.chunks_exact(labels)) {
+                let excess = space.parts.spread(excess, &mut workspace.entries);
                 sentences.features(token, |feature, value| {
                     space.nodes.add_gradient(feature, weight * value, excess, &mut gradient)
                 });

@@ -131,6 +131,7 @@ impl<'a> WindowPiece<'a> {
                     place.start + at,
                     group,
                     weights.scale,
+                    &mut chain.entries,
                     scores,
                 );
             }
@@ -186,13 +187,14 @@ impl<'a> WindowPiece<'a> {
         }
         let violation = (best - sequence.score(place.gold)?) as f32 - cost * errors;
         let start = self.group * space.group_size();
-        for (path, value) in [(place.gold, 1.0), (path.as_slice(), -1.0)] {
-            for (at, &label) in path.iter().enumerate() {
+        for (path, others, value) in [(place.gold, path.as_slice(), 1.0), (path.as_slice(), place.gold, -1.0)]
+        {
+            for (at, (&label, &other)) in path.iter().zip(others).enumerate() {
                 if self.nodes[at] && !self.locked_nodes {
                     self.corpus.sentences.features(place.start + at, |feature, amount| {
-                        if let Some(index) = space.nodes.parameter(feature, label) {
-                            difference.push((start + index) as u32, value * amount);
-                        }
+                        space.node_parameters(feature, label, other, |index| {
+                            difference.push((start + index) as u32, value * amount)
+                        });
                     });
                 }
                 if !self.locked_edges {
@@ -248,6 +250,7 @@ impl<'a> WindowPiece<'a> {
         let mut gradient = Offset { gradient, start: self.group * space.group_size() };
         for (at, excess) in excess.chunks_exact(labels).enumerate() {
             if self.nodes[at] && !self.locked_nodes {
+                let excess = space.parts.spread(excess, &mut chain.entries);
                 self.corpus.sentences.features(place.start + at, |feature, value| {
                     space.nodes.add_gradient(feature, weight * value, excess, &mut gradient)
                 });

@@ -70,6 +70,9 @@ pub struct TrainTagger {
     /// Give weights to all pairs of feature and label, or to observed ones only (default: all for few labels).
     #[arg(long, value_name = "all|observed", value_parser = pairs)]
     weights: Option<Pairs>,
+    /// Score labels as sums of their parts, such as part of speech and features (default: on for many labels).
+    #[arg(long, value_name = "on|off", value_parser = switch)]
+    parts: Option<bool>,
     /// Words seen at least N times take only labels that they were seen with; 0: no such limit.
     #[arg(long, value_name = "N", default_value_t = 0)]
     dictionary: u32,
@@ -142,6 +145,7 @@ impl TrainTagger {
             resources: self.resources()?,
             min_count: self.min_count,
             pairs: self.weights,
+            parts: self.parts,
             dictionary: self.dictionary,
             class_weights: self
                 .class_weights
@@ -270,6 +274,14 @@ fn pairs(text: &str) -> Result<Pairs, String> {
         "all" => Ok(Pairs::All),
         "observed" => Ok(Pairs::Observed),
         _ => Err("expected `all` or `observed`".to_owned()),
+    }
+}
+
+fn switch(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("expected `on` or `off`".to_owned()),
     }
 }
 
