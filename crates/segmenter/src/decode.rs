@@ -17,6 +17,10 @@ use crate::{Rules, Segmenter, SegmenterError};
 /// found the end of a sentence: memory stays bounded and time linear however long it is.
 const WINDOW: usize = 1 << 14;
 
+/// Tokens of a sentence at most. Tables and texts without punctuation would give sentences of thousands, for which parsers, whose
+/// work grows with the square, have no use.
+const LONGEST: usize = 300;
+
 /// Segments texts with buffers that are reused: one for each thread.
 pub struct Decoder<'s> {
     segmenter: &'s Segmenter,
@@ -57,14 +61,20 @@ impl<'s> Decoder<'s> {
 
     /// Finds the sentences and tokens of a text. Blank lines end paragraphs.
     pub fn segment(&mut self, text: &str) -> Result<Document, SegmenterError> {
-        self.lay_out(text, Start::Document)?;
+        self.lay_out(text, Start::Document, None)?;
         self.layout.document(text)
     }
 
-    /// Finds the sentences and tokens of a text and gives them as CoNLL-U: the way to stream a long text, paragraph by
-    /// paragraph. `start` says what starts with the text.
-    pub fn conllu(&mut self, text: &str, start: Start) -> Result<&str, SegmenterError> {
-        self.lay_out(text, start)?;
+    /// Finds the sentences and tokens of a text and gives them as CoNLL-U: the way to stream a long text, passage by
+    /// passage. `start` says what starts with the text; with the number of characters that stand before it, each token
+    /// says its place in the whole (`TokenRange=0:5`).
+    pub fn conllu(
+        &mut self,
+        text: &str,
+        start: Start,
+        characters: Option<u64>,
+    ) -> Result<&str, SegmenterError> {
+        self.lay_out(text, start, characters)?;
         Ok(&self.layout.conllu)
     }
 
@@ -73,8 +83,8 @@ impl<'s> Decoder<'s> {
         self.value
     }
 
-    fn lay_out(&mut self, text: &str, start: Start) -> Result<(), SegmenterError> {
-        self.layout.clear();
+    fn lay_out(&mut self, text: &str, start: Start, characters: Option<u64>) -> Result<(), SegmenterError> {
+        self.layout.clear(characters);
         self.value = 0.0;
         let segmenter = self.segmenter;
         let cuts = segmenter.cuts();
@@ -112,11 +122,14 @@ impl<'s> Decoder<'s> {
                 }
                 self.tokens.push(token..atom.end);
                 token = self.atoms.get(number + 1).map_or(atom.end, |next| next.start);
-                if gap == Gap::Sentence {
-                    let words = (&*segmenter.multiwords, segmenter.contractions);
-                    self.layout.sentence(text, &self.tokens, start.take(), &mut written, words);
-                    self.tokens.clear();
-                }
+                let sentence = match gap {
+                    Gap::Sentence => self.tokens.len(),
+                    _ if self.tokens.len() == LONGEST => sentence_end(text, &self.tokens),
+                    _ => continue,
+                };
+                let words = (&*segmenter.multiwords, segmenter.contractions);
+                self.layout.sentence(text, &self.tokens[..sentence], start.take(), &mut written, words);
+                self.tokens.drain(..sentence);
             }
             if ends_paragraph {
                 start = Some(Start::Paragraph);
@@ -168,6 +181,16 @@ fn allow(atoms: &[Atom], learned: &Learned, candidates: &mut Candidates) {
             candidates.push(&learned.ends);
         }
     }
+}
+
+/// Where a sentence that is too long ends: behind the last punctuation of its second half, or else where it stands.
+fn sentence_end(text: &str, tokens: &[Range<usize>]) -> usize {
+    let punctuation = |token: &Range<usize>| !text[token.clone()].contains(char::is_alphanumeric);
+    tokens
+        .iter()
+        .rposition(punctuation)
+        .filter(|&at| at >= tokens.len() / 2)
+        .map_or(tokens.len(), |at| at + 1)
 }
 
 /// How many atoms of a window that does not reach the end of its paragraph are done: up to the last sentence end of its second

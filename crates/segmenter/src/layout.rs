@@ -25,13 +25,16 @@ pub(crate) struct Layout {
     pub places: Vec<Range<usize>>,
     lower: String,
     words: Vec<String>,
+    /// Where tokens say their place in characters: a byte of the text, and the characters before it.
+    reached: Option<(usize, u64)>,
 }
 
 impl Layout {
-    /// Forgets the sentences.
-    pub fn clear(&mut self) {
+    /// Forgets the sentences. With the number of characters that stand before the text, tokens will say their places.
+    pub fn clear(&mut self, characters: Option<u64>) {
         self.conllu.clear();
         self.places.clear();
+        self.reached = characters.map(|characters| (0, characters));
     }
 
     /// Writes a sentence of tokens. `written` is the place in the text up to which everything is written already, and is
@@ -66,6 +69,7 @@ impl Layout {
                 None => &rest[..rest.len() - rest.trim_start().len()],
             };
             *written = token.end + after.len();
+            skip_to(&mut self.reached, text, token.start);
             let several = contractions != Contractions::Keep
                 && multiwords.split(form, &mut self.lower, &mut self.words);
             let spelled = several && self.words.iter().map(String::len).sum::<usize>() == form.len();
@@ -74,18 +78,19 @@ impl Layout {
                 for (number, word) in self.words.iter().enumerate() {
                     let before = if number == 0 { before } else { "" };
                     let after = if number + 1 == count { after } else { "" };
-                    row(out, (id, id), word, before, after);
-                    id += 1;
-                }
-            } else if several {
-                row(out, (id, id + self.words.len() - 1), form, before, after);
-                for word in &self.words {
-                    row(out, (id, id), word, "", " ");
+                    let place = move_to(&mut self.reached, text, word.len());
+                    row(out, (id, id), word, (before, after), place);
                     id += 1;
                 }
             } else {
-                row(out, (id, id), form, before, after);
-                id += 1;
+                let place = move_to(&mut self.reached, text, form.len());
+                let last = if several { id + self.words.len() - 1 } else { id };
+                row(out, (id, last), form, (before, after), place);
+                for word in self.words.iter().filter(|_| several) {
+                    row(out, (id, id), word, ("", " "), None);
+                    id += 1;
+                }
+                id = last + 1;
             }
             before = "";
         }
@@ -104,8 +109,29 @@ impl Layout {
     }
 }
 
-/// Writes a row with the white space around the token.
-fn row(out: &mut String, (first, last): (usize, usize), form: &str, before: &str, after: &str) {
+/// Counts the characters up to a byte of the text.
+fn skip_to(reached: &mut Option<(usize, u64)>, text: &str, byte: usize) {
+    if let Some((at, characters)) = reached {
+        *characters += text[*at..byte].chars().count() as u64;
+        *at = byte;
+    }
+}
+
+/// Counts the characters of a token; gives its place.
+fn move_to(reached: &mut Option<(usize, u64)>, text: &str, length: usize) -> Option<Range<u64>> {
+    let (at, start) = (*reached)?;
+    skip_to(reached, text, at + length);
+    reached.map(|(_, end)| start..end)
+}
+
+/// Writes a row with the white space around the token and its place in characters.
+fn row(
+    out: &mut String,
+    (first, last): (usize, usize),
+    form: &str,
+    (before, after): (&str, &str),
+    place: Option<Range<u64>>,
+) {
     // Writing to a string cannot fail.
     let _ = if first == last { write!(out, "{first}\t") } else { write!(out, "{first}-{last}\t") };
     push_clean(out, form);
@@ -125,6 +151,12 @@ fn row(out: &mut String, (first, last): (usize, usize), form: &str, before: &str
             out.push_str("SpacesAfter=");
             push_spaces(out, after);
         }
+    }
+    if let Some(place) = place {
+        if out.len() > start {
+            out.push('|');
+        }
+        let _ = write!(out, "TokenRange={}:{}", place.start, place.end);
     }
     if out.len() == start {
         out.push('_');

@@ -1,7 +1,7 @@
 //! Nothing of a text is lost: what segments say of white space and places gives the text back.
 
 use consonant_learn::model::Model;
-use consonant_segmenter::{Contractions, Rules, Segmenter, SegmenterSettings, train};
+use consonant_segmenter::{Contractions, Rules, Segmenter, SegmenterSettings, Start, train};
 use consonant_text::{Document, Sentence, SentenceReader};
 use proptest::prelude::*;
 
@@ -161,9 +161,33 @@ fn contractions_are_cut_or_kept() {
 fn paragraphs_longer_than_a_window_are_kept_whole() {
     for segmenter in [Segmenter::rules(Rules::english()), learned()] {
         for piece in ["word ", "The dog barks. ", "漢", "a.", "((", "\u{600} "] {
-            check(&segmenter, &piece.repeat(30_000));
+            let text = piece.repeat(30_000);
+            check(&segmenter, &text);
+            let document = segmenter.segment(&text).expect("segments");
+            let longest = document.sentences().iter().map(|sentence| sentence.surface_tokens().count()).max();
+            assert!(longest <= Some(300), "{piece:?} {longest:?}");
         }
     }
+}
+
+#[test]
+fn tokens_say_their_places_in_characters() {
+    let segmenter = Segmenter::rules(Rules::english());
+    let (first, second) = ("né can't\n\n", "Étude: cannot.");
+    let mut decoder = segmenter.decoder().expect("decodes");
+    let mut conllu = decoder.conllu(first, Start::Document, Some(0)).expect("segments").to_owned();
+    conllu += decoder.conllu(second, Start::Paragraph, Some(10)).expect("segments");
+    let text: Vec<char> = format!("{first}{second}").chars().collect();
+    let mut places = 0;
+    for line in conllu.lines().filter(|line| line.contains("TokenRange=")) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let (_, place) = fields[9].split_once("TokenRange=").expect("a place");
+        let (start, end) = place.split_once(':').expect("two numbers");
+        let place = start.parse::<usize>().expect("a number")..end.parse().expect("a number");
+        assert_eq!(text[place].iter().collect::<String>(), fields[1]);
+        places += 1;
+    }
+    assert_eq!(places, 6, "{conllu}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod blocks;
 mod open;
 
-pub(crate) use blocks::{BlankLines, Blocks, check_text};
+pub(crate) use blocks::{BlankLines, Block, Blocks, check_text};
 pub use open::{Input, STDIN};
 
 /// Longest line or sentence that a reader takes, unless told otherwise: 16 MiB.

@@ -1,4 +1,6 @@
-//! Plain text: paragraphs separated by blank lines, with their places in the file.
+//! Plain text: paragraphs separated by blank lines, or passages that keep all white space, with their places in the file.
+
+mod passage;
 
 use std::io::Read;
 use std::path::Path;
@@ -7,6 +9,8 @@ use std::sync::Arc;
 use crate::document::Document;
 use crate::error::Error;
 use crate::input::{BlankLines, Blocks, DEFAULT_MAX_LENGTH, Input, check_text};
+
+pub use passage::{Passage, PassageReader};
 
 /// A paragraph and where it stood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

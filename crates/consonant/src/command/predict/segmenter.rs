@@ -10,13 +10,13 @@ use consonant_learn::model::Model;
 use consonant_segmenter::{Segmenter, Start};
 use consonant_text::Format;
 use consonant_text::input::Input;
-use consonant_text::plain::{Paragraph, ParagraphReader};
+use consonant_text::plain::{Passage, PassageReader};
 
 use super::Predict;
 use super::report::{Report, Unit};
 use crate::context::Context;
 
-/// Segments raw text, paragraph by paragraph; each file is a document.
+/// Segments raw text, passage by passage; each file is a document.
 pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<ExitCode> {
     if command.decoder.is_some() || command.marginals || command.n_best > 1 {
         return Err(crate::usage_error(
@@ -34,15 +34,12 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
         if input.format()? == Format::Conllu {
             bail!("{name} is CoNLL-U, which has its tokens already; segmenters read raw text");
         }
-        let mut reader = ParagraphReader::new(input, name);
-        let (mut paragraph, mut next) = (Paragraph::default(), Paragraph::default());
-        let mut start = Start::Document;
-        let mut more = reader.read(&mut paragraph)?;
-        while more {
-            more = reader.read(&mut next)?;
-            paragraph.text.push_str(if more { "\n\n" } else { "\n" });
+        let mut reader = PassageReader::new(input, name);
+        let mut passage = Passage::default();
+        while reader.read(&mut passage)? {
+            let start = if passage.byte == 0 { Start::Document } else { Start::Paragraph };
             let unit = Instant::now();
-            let conllu = decoder.conllu(&paragraph.text, start)?;
+            let conllu = decoder.conllu(&passage.text, start, Some(passage.character))?;
             let tokens = conllu.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).count();
             out.write_all(conllu.as_bytes())?;
             if command.report.is_some() {
@@ -55,8 +52,6 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
                     tokens,
                 });
             }
-            start = Start::Paragraph;
-            std::mem::swap(&mut paragraph, &mut next);
         }
     }
     out.finish()?;
