@@ -8,6 +8,7 @@ mod inputs;
 mod interrupt;
 mod jsonl;
 mod output;
+mod pipeline;
 mod plot;
 mod progress;
 mod sentences;

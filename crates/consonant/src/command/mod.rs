@@ -1,5 +1,6 @@
 //! The commands, one file each. A command is a struct of its flags and a `run` that does the work.
 
+mod annotate;
 mod check;
 mod completions;
 mod convert;
@@ -20,6 +21,7 @@ use crate::context::Context;
 /// What the user can ask for.
 #[derive(Subcommand)]
 pub enum Command {
+    Annotate(annotate::Annotate),
     Train(train::Train),
     Predict(predict::Predict),
     Evaluate(evaluate::Evaluate),
@@ -35,6 +37,7 @@ impl Command {
     /// Runs the command; an error is reported by `main`, with exit code 1 (2 for wrong usage).
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         match self {
+            Command::Annotate(command) => command.run(context),
             Command::Train(command) => command.run(context),
             Command::Predict(command) => command.run(context),
             Command::Evaluate(command) => command.run(context),
