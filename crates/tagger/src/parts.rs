@@ -22,11 +22,13 @@ pub enum Column {
     Feats,
     /// Part of speech and features as one label.
     UposFeats,
+    /// Universal part of speech and the treebank's own tag as one label.
+    UposXpos,
 }
 
 impl Column {
     /// Every column.
-    pub const ALL: [Self; 4] = [Self::Upos, Self::Xpos, Self::UposFeats, Self::Feats];
+    pub const ALL: [Self; 5] = [Self::Upos, Self::Xpos, Self::UposXpos, Self::UposFeats, Self::Feats];
 
     /// Its name on the command line and in models.
     pub fn name(self) -> &'static str {
@@ -35,6 +37,7 @@ impl Column {
             Self::Xpos => "xpos",
             Self::Feats => "feats",
             Self::UposFeats => "upos+feats",
+            Self::UposXpos => "upos+xpos",
         }
     }
 
@@ -49,11 +52,12 @@ impl Column {
                 buffer.push_str(sentence.feats(word));
                 return (buffer != "_" || sentence.upos(word) != "_").then_some(buffer);
             }
-            Self::UposFeats => {
+            Self::UposFeats | Self::UposXpos => {
                 buffer.push_str(sentence.upos(word));
                 if buffer != "_" {
                     buffer.push(JOINT);
-                    buffer.push_str(sentence.feats(word));
+                    let second = if self == Self::UposXpos { Layer::Xpos } else { Layer::Feats };
+                    buffer.push_str(sentence.get(word, second).unwrap_or("_"));
                 }
             }
         }
@@ -64,7 +68,7 @@ impl Column {
     pub fn parts(self) -> PartsOfLabel {
         match self {
             Self::Upos | Self::Xpos => parts_of_tag,
-            Self::Feats | Self::UposFeats => parts_of_features,
+            Self::Feats | Self::UposFeats | Self::UposXpos => parts_of_features,
         }
     }
 
@@ -74,16 +78,17 @@ impl Column {
             Self::Upos => sentence.set(word, Layer::Upos, label),
             Self::Xpos => sentence.set(word, Layer::Xpos, label),
             Self::Feats => sentence.set(word, Layer::Feats, label),
-            Self::UposFeats => {
-                let (upos, feats) = label.split_once(JOINT).unwrap_or((label, "_"));
+            Self::UposFeats | Self::UposXpos => {
+                let (upos, second) = label.split_once(JOINT).unwrap_or((label, "_"));
                 sentence.set(word, Layer::Upos, upos)?;
-                sentence.set(word, Layer::Feats, feats)
+                let layer = if self == Self::UposXpos { Layer::Xpos } else { Layer::Feats };
+                sentence.set(word, layer, second)
             }
         }
     }
 }
 
-/// `NOUN Case=Gen|Number=Plur`: the part of speech and each feature.
+/// `NOUN Case=Gen|Number=Plur`: the part of speech and each feature (or the treebank's own tag).
 fn parts_of_features(label: &str, parts: &mut Vec<String>) {
     parts.extend(label.split([JOINT, '|']).map(str::to_owned));
 }
