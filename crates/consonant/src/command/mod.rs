@@ -9,6 +9,7 @@ mod inspect;
 mod man;
 mod predict;
 mod solve;
+mod summarize;
 mod train;
 
 use std::process::ExitCode;
@@ -22,6 +23,7 @@ use crate::context::Context;
 #[derive(Subcommand)]
 pub enum Command {
     Annotate(annotate::Annotate),
+    Summarize(summarize::Summarize),
     Train(train::Train),
     Predict(predict::Predict),
     Evaluate(evaluate::Evaluate),
@@ -38,6 +40,7 @@ impl Command {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         match self {
             Command::Annotate(command) => command.run(context),
+            Command::Summarize(command) => command.run(context),
             Command::Train(command) => command.run(context),
             Command::Predict(command) => command.run(context),
             Command::Evaluate(command) => command.run(context),

@@ -1,0 +1,200 @@
+//! The features of parts, by name: concepts (coverage), cut arcs and leading clauses (compression), sentences.
+//!
+//! Names are written into a buffer and handed to whoever wants them; prediction hashes them, training numbers them.
+
+use std::fmt::Write;
+
+use consonant_text::Sentence;
+
+use crate::constraints::Tree;
+use crate::material::{Concept, SourceSentence, points_back};
+use crate::words::{is_negation, is_punctuation, is_temporal};
+
+/// Hands out features, one after the other.
+pub struct Features<'a> {
+    buffer: String,
+    take: &'a mut dyn FnMut(&str, f32),
+}
+
+macro_rules! feature {
+    ($features:expr, $($part:tt)*) => {
+        $features.emit(1.0, format_args!($($part)*))
+    };
+}
+
+impl<'a> Features<'a> {
+    /// Gives every feature to `take`.
+    pub fn new(take: &'a mut dyn FnMut(&str, f32)) -> Self {
+        Features { buffer: String::new(), take }
+    }
+
+    fn emit(&mut self, value: f32, name: std::fmt::Arguments<'_>) {
+        self.buffer.clear();
+        // Writing to a string cannot fail.
+        let _ = self.buffer.write_fmt(name);
+        (self.take)(&self.buffer, value);
+    }
+
+    /// The paper's features of a concept: document count, stop words, earliest position and their conjunctions. The share of
+    /// documents (of sentences, if there is only one document) makes counts comparable between topics of different sizes.
+    pub fn concept(&mut self, concept: &Concept, documents: usize) {
+        let count = match documents {
+            0 | 1 => format!("s{}", bucket(concept.sentences, &[1, 2, 3, 4, 6, 10, 20])),
+            _ => format!("d{}", bucket(concept.documents, &[1, 2, 3, 4, 5, 6, 8, 12])),
+        };
+        let stops = concept.stops;
+        let early = bucket(concept.earliest, &[0, 1, 2, 3, 5, 9, 17]);
+        feature!(self, "c:bias");
+        feature!(self, "c:{count}");
+        feature!(self, "c:t{stops}");
+        feature!(self, "c:p{early}");
+        feature!(self, "c:{count}:t{stops}");
+        feature!(self, "c:{count}:p{early}");
+        feature!(self, "c:t{stops}:p{early}");
+        feature!(self, "c:{count}:t{stops}:p{early}");
+        let share = if documents > 1 {
+            concept.documents as f32 / documents as f32
+        } else {
+            (concept.sentences as f32 / 10.0).min(1.0)
+        };
+        let kind = if documents > 1 { 'm' } else { 'o' };
+        self.emit(share, format_args!("c:share:{kind}:t{stops}"));
+        self.emit(
+            share,
+            format_args!("c:share:{kind}:t{stops}:{}", if concept.earliest == 0 { "first" } else { "later" }),
+        );
+    }
+
+    /// Features of choosing anything of a sentence.
+    pub fn sentence(&mut self, sentence: &SourceSentence, tokens: &Sentence) {
+        feature!(self, "s:bias");
+        feature!(self, "s:position:{}", bucket(sentence.position as u32, &[0, 1, 2, 3, 5, 9, 17]));
+        feature!(self, "s:length:{}", bucket(sentence.length as u32, &[1, 6, 11, 16, 21, 31, 41]));
+        if points_back(tokens) {
+            feature!(self, "s:points-back");
+        }
+        if (0..tokens.len()).any(|word| matches!(tokens.form(word), "?" | "!")) {
+            feature!(self, "s:question-or-cry");
+        }
+        if (0..tokens.len()).any(|word| {
+            matches!(tokens.form(word).to_lowercase().as_str(), "i" | "we" | "you" | "my" | "our")
+        }) {
+            feature!(self, "s:speaker");
+        }
+        if (0..tokens.len()).any(|word| matches!(tokens.form(word), "\"" | "“" | "”" | "''" | "``")) {
+            feature!(self, "s:quotes");
+        }
+    }
+
+    /// Features of cutting the arc to a word (§3.5), with a few more: prepositions, sizes, places and forms.
+    pub fn deletion(&mut self, tree: &Tree<'_>, word: usize) {
+        let sentence = tree.sentence;
+        let Some(head) = tree.heads[word] else { return };
+        let label = sentence.deprel(word);
+        let (tag, head_tag) = (sentence.upos(word), sentence.upos(head));
+        let above = sentence.deprel(head);
+        let below = tree.descendants(word);
+        feature!(self, "x:bias");
+        feature!(self, "x:{label}");
+        feature!(self, "x:{label}:h{head_tag}");
+        feature!(self, "x:{label}:m{tag}");
+        feature!(self, "x:{label}:h{head_tag}:m{tag}");
+        feature!(self, "x:{label}:a{above}");
+        if matches!(head_tag, "VERB" | "AUX")
+            && matches!(tag, "ADP" | "ADV" | "AUX" | "CCONJ" | "DET" | "PART" | "PRON" | "SCONJ")
+        {
+            feature!(self, "x:function:{tag}");
+        }
+        if below.iter().any(|&w| is_negation(&tree.lower(w))) {
+            feature!(self, "x:negation");
+            feature!(self, "x:negation:{label}");
+        }
+        if is_temporal(&tree.lower(word)) {
+            let case = if tree.has(word, &["case"]) { "case" } else { "bare" };
+            feature!(self, "x:temporal:{case}");
+        }
+        let side = if word < head { 'l' } else { 'r' };
+        let size = bucket(below.len() as u32, &[1, 2, 3, 4, 6, 9, 13, 20]);
+        feature!(self, "x:{label}:{side}");
+        feature!(self, "x:{label}:n{size}");
+        feature!(self, "x:n{size}");
+        let case = tree.children(word).iter().find(|&&c| matches!(tree.relation(c), "case" | "mark"));
+        if let Some(&case) = case {
+            let case = tree.lower(case);
+            feature!(self, "x:{label}:c{case}");
+            feature!(self, "x:{label}:c{case}:w{}", tree.lower(head));
+            feature!(self, "x:c{case}:h{head_tag}:n{size}");
+        }
+        let lower = tree.lower(word);
+        feature!(self, "x:w{lower}");
+        feature!(self, "x:{label}:w{lower}");
+        feature!(self, "x:{label}:hw{}", tree.lower(head));
+        let depth = depth(tree, word);
+        feature!(self, "x:{label}:d{}", depth.min(5));
+        feature!(self, "x:d{}:n{size}", depth.min(5));
+        let quarter = 4 * below.iter().min().unwrap_or(&word) / sentence.len().max(1);
+        feature!(self, "x:{label}:q{quarter}");
+        if tree.is_set_off(word) {
+            feature!(self, "x:{label}:comma");
+        }
+        if below.iter().any(|&w| sentence.upos(w) == "PROPN") {
+            feature!(self, "x:{label}:name");
+        }
+        if below.iter().any(|&w| sentence.upos(w) == "NUM") {
+            feature!(self, "x:{label}:number");
+        }
+        let siblings = tree.children(head);
+        let at = siblings.iter().position(|&c| c == word).unwrap_or(0);
+        let next = siblings[at + 1..].iter().find(|&&c| !is_punctuation(sentence.form(c)));
+        let previous = siblings[..at].iter().rev().find(|&&c| !is_punctuation(sentence.form(c)));
+        feature!(self, "x:{label}:next:{}", next.map_or("_", |&c| sentence.deprel(c)));
+        feature!(self, "x:{label}:previous:{}", previous.map_or("_", |&c| sentence.deprel(c)));
+    }
+
+    /// Features of a clause that stands for the whole sentence.
+    pub fn lead(&mut self, tree: &Tree<'_>, word: usize) {
+        let sentence = tree.sentence;
+        let Some(head) = tree.heads[word] else { return };
+        let label = sentence.deprel(word);
+        let below = tree.descendants(word);
+        let share = 5 * below.len() / sentence.len().max(1);
+        let first = *below.iter().min().unwrap_or(&word);
+        let quarter = 4 * first / sentence.len().max(1);
+        let depth = depth(tree, word).min(5);
+        feature!(self, "l:bias");
+        feature!(self, "l:{label}");
+        feature!(self, "l:{label}:m{}", sentence.upos(word));
+        feature!(self, "l:{label}:h{}", sentence.upos(head));
+        feature!(self, "l:{label}:hw{}", tree.lower(head));
+        feature!(self, "l:hw{}", tree.lower(head));
+        feature!(self, "l:{label}:n{share}");
+        feature!(self, "l:{label}:q{quarter}");
+        feature!(self, "l:{label}:d{depth}");
+        feature!(self, "l:w{}", tree.lower(word));
+        let subject = tree.has(word, &["nsubj", "csubj"]);
+        feature!(self, "l:{label}:subject:{subject}");
+        if let Some(&mark) = tree.children(word).iter().find(|&&c| tree.relation(c) == "mark") {
+            feature!(self, "l:{label}:mark:{}", tree.lower(mark));
+        }
+        if let Some(&subject) = tree.children(word).iter().find(|&&c| tree.relation(c) == "nsubj") {
+            feature!(self, "l:subject:{}", sentence.upos(subject));
+        }
+        if let Some(&subject) = tree.children(head).iter().find(|&&c| tree.relation(c) == "nsubj") {
+            feature!(self, "l:head-subject:{}:{label}", sentence.upos(subject));
+        }
+    }
+}
+
+fn depth(tree: &Tree<'_>, mut word: usize) -> usize {
+    let mut depth = 0;
+    while let Some(head) = tree.heads[word] {
+        word = head;
+        depth += 1;
+    }
+    depth
+}
+
+/// The last threshold that a number reaches; the first, if it reaches none.
+fn bucket(number: u32, thresholds: &[u32]) -> u32 {
+    thresholds.iter().copied().take_while(|&threshold| threshold <= number).last().unwrap_or(thresholds[0])
+}

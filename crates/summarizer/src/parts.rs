@@ -1,0 +1,274 @@
+//! What the parts are: concepts that are covered, arcs that are cut, clauses that lead, sentences that are chosen.
+//!
+//! A topic becomes a [`Problem`] in two steps: concepts are scored, then the sentences with the best of them are taken, up to a
+//! number of words, as in §5.1 of the paper.
+
+use consonant_text::Document;
+use rustc_hash::FxHashMap;
+
+use crate::constraints::{Constraints, Tree};
+use crate::features::Features;
+use crate::material::{Fitness, Material};
+use crate::problem::{NONE, Problem, Scores, Unit};
+use crate::units::{UnitTree, compressible, whole};
+
+/// Whether sentences are chosen whole or compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Sentences are chosen and compressed at once (Eq. 4).
+    #[default]
+    Compressive,
+    /// Sentences are chosen whole (Eq. 3).
+    Extractive,
+}
+
+/// The tasks that share a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Task {
+    /// Compressive summaries.
+    Compressive = 0,
+    /// Extractive summaries.
+    Extractive = 1,
+    /// Sentences by themselves.
+    Compression = 2,
+}
+
+impl Task {
+    /// All tasks, by number.
+    pub const ALL: [Task; 3] = [Task::Compressive, Task::Extractive, Task::Compression];
+}
+
+impl From<Mode> for Task {
+    fn from(mode: Mode) -> Task {
+        match mode {
+            Mode::Compressive => Task::Compressive,
+            Mode::Extractive => Task::Extractive,
+        }
+    }
+}
+
+/// Limits of a problem.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Words of the summary at most.
+    pub words: usize,
+    /// Sentences of the summary at most.
+    pub sentences: usize,
+    /// Words of the sentences that are considered at all.
+    pub candidate_words: usize,
+}
+
+/// A problem and what its numbers stand for.
+#[derive(Debug, Default)]
+pub struct Assembly {
+    /// The problem.
+    pub problem: Problem,
+    /// For each sentence of the problem, its number in the material.
+    pub sentences: Vec<usize>,
+    /// For each sentence of the problem, its units.
+    pub trees: Vec<UnitTree>,
+    /// For each concept of the problem, its number in the material.
+    pub concepts: Vec<u32>,
+}
+
+/// Which concepts can count, by the documents they occur in: those of one document are seldom what several are about.
+pub fn least_documents(documents: usize) -> u32 {
+    match documents {
+        0..=2 => 1,
+        3..=8 => 2,
+        _ => 3,
+    }
+}
+
+impl Assembly {
+    /// Chooses sentences and puts the problem together. `concept_scores` are by the material's numbers; concepts with a
+    /// score of zero are left out.
+    pub fn new(
+        documents: &[Document],
+        material: &Material,
+        concept_scores: &[f64],
+        mode: Mode,
+        constraints: Constraints,
+        limits: Limits,
+    ) -> Self {
+        let mut assembly =
+            Assembly { problem: Problem::new(limits.words, limits.sentences), ..Assembly::default() };
+        assembly.sentences = choose_candidates(material, concept_scores, mode, limits);
+        for &index in &assembly.sentences {
+            let source = &material.sentences[index];
+            let tokens = &documents[source.document].sentences()[source.sentence];
+            let tree = match mode {
+                Mode::Compressive => Tree::new(tokens),
+                Mode::Extractive => None,
+            };
+            let units = match tree {
+                Some(tree) => compressible(&tree, &source.chunks, constraints),
+                None => whole(tokens, &source.chunks),
+            };
+            assembly.problem.push_sentence(&units.units);
+            assembly.trees.push(units);
+        }
+        assembly.add_concepts(material, concept_scores);
+        assembly
+    }
+
+    fn add_concepts(&mut self, material: &Material, concept_scores: &[f64]) {
+        let mut occurrences: FxHashMap<u32, Vec<Vec<u32>>> = FxHashMap::default();
+        for (number, &index) in self.sentences.iter().enumerate() {
+            let source = &material.sentences[index];
+            let (tree, start) = (&self.trees[number], self.problem.starts[number]);
+            for gram in source.grams.iter().filter(|gram| concept_scores[gram.concept as usize] != 0.0) {
+                let mut needed: Vec<u32> = source.chunks[gram.first as usize..=gram.last as usize]
+                    .iter()
+                    .filter_map(|chunk| {
+                        chunk.words.clone().map(|w| tree.unit_of[w]).find(|&unit| unit != NONE)
+                    })
+                    .collect();
+                needed.sort_unstable();
+                needed.dedup();
+                drop_implied(&mut needed, &tree.units);
+                needed.iter_mut().for_each(|unit| *unit += start);
+                if needed.is_empty() {
+                    continue;
+                }
+                let known = occurrences.entry(gram.concept).or_default();
+                if !known.contains(&needed) {
+                    known.push(needed);
+                }
+            }
+        }
+        self.concepts = occurrences.keys().copied().collect();
+        self.concepts.sort_unstable();
+        for concept in &self.concepts {
+            for needed in &occurrences[concept] {
+                self.problem.push_occurrence(needed.iter().copied());
+            }
+            self.problem.end_concept();
+        }
+    }
+
+    /// Lists the features of every part, in the order of [`Scores`]: concepts, deletions, leads, sentences.
+    pub fn features(
+        &self,
+        documents: &[Document],
+        material: &Material,
+        mut part: impl FnMut(Part, &mut dyn FnMut(&mut Features<'_>)),
+    ) {
+        for (number, &concept) in self.concepts.iter().enumerate() {
+            part(Part::Concept(number), &mut |f| {
+                f.concept(&material.concepts[concept as usize], material.documents)
+            });
+        }
+        for (number, &index) in self.sentences.iter().enumerate() {
+            let source = &material.sentences[index];
+            let tokens = &documents[source.document].sentences()[source.sentence];
+            let start = self.problem.starts[number] as usize;
+            let units = &self.trees[number];
+            if units.units.len() > 1
+                && let Some(tree) = Tree::new(tokens)
+            {
+                sentence_features(&tree, units, start, &mut part);
+            }
+            part(Part::Sentence(number), &mut |f| f.sentence(source, tokens));
+        }
+    }
+}
+
+/// Lists the features of the deletions and leads of one sentence, whose units begin at `start`.
+pub fn sentence_features(
+    tree: &Tree<'_>,
+    units: &UnitTree,
+    start: usize,
+    part: &mut impl FnMut(Part, &mut dyn FnMut(&mut Features<'_>)),
+) {
+    for (unit, &top) in units.tops.iter().enumerate().skip(1) {
+        if units.units[unit].deletable {
+            part(Part::Deletion(start + unit), &mut |f| f.deletion(tree, top));
+        }
+        if units.units[unit].may_lead {
+            part(Part::Lead(start + unit), &mut |f| f.lead(tree, top));
+        }
+    }
+}
+
+/// A part of a problem, by its number there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// A concept.
+    Concept(usize),
+    /// A unit that is deleted under its parent.
+    Deletion(usize),
+    /// A unit that leads.
+    Lead(usize),
+    /// A sentence of which something is chosen.
+    Sentence(usize),
+}
+
+impl Scores {
+    /// The score of a part.
+    pub fn of(&mut self, part: Part) -> &mut f64 {
+        match part {
+            Part::Concept(concept) => &mut self.concepts[concept],
+            Part::Deletion(unit) => &mut self.deletions[unit],
+            Part::Lead(unit) => &mut self.leads[unit],
+            Part::Sentence(sentence) => &mut self.sentences[sentence],
+        }
+    }
+}
+
+/// Drops units that are chosen whenever another one of the list is: its ancestors, unless a unit on the way may lead.
+fn drop_implied(needed: &mut Vec<u32>, units: &[Unit]) {
+    let all = needed.clone();
+    needed.retain(|&unit| {
+        !all.iter().any(|&other| {
+            let mut at = other;
+            while at != unit {
+                let Unit { parent, may_lead, .. } = units[at as usize];
+                if parent == NONE || may_lead {
+                    return false;
+                }
+                at = parent;
+            }
+            other != unit
+        })
+    });
+}
+
+/// The sentences with the best concepts, up to a number of words; in the order of the documents.
+pub(crate) fn choose_candidates(
+    material: &Material,
+    concept_scores: &[f64],
+    mode: Mode,
+    limits: Limits,
+) -> Vec<usize> {
+    let mut rated: Vec<(f64, usize)> = Vec::new();
+    let mut seen: Vec<u32> = Vec::new();
+    for (index, sentence) in material.sentences.iter().enumerate() {
+        if sentence.fitness != Fitness::Sentence
+            || (mode == Mode::Extractive && sentence.length > limits.words)
+        {
+            continue;
+        }
+        seen.clear();
+        seen.extend(sentence.grams.iter().map(|gram| gram.concept));
+        seen.sort_unstable();
+        seen.dedup();
+        let score: f64 = seen.iter().map(|&concept| concept_scores[concept as usize].max(0.0)).sum();
+        // Between the sum, which favours long sentences, and the density, which favours short ones.
+        rated.push((score / (sentence.length.max(1) as f64).sqrt(), index));
+    }
+    rated.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut words = 0;
+    let mut chosen: Vec<usize> = rated
+        .into_iter()
+        .take_while(|&(_, index)| {
+            let before = words;
+            words += material.sentences[index].length;
+            before == 0 || words <= limits.candidate_words
+        })
+        .map(|(_, index)| index)
+        .collect();
+    chosen.sort_unstable();
+    chosen
+}

@@ -1,0 +1,307 @@
+//! From documents to a summary.
+
+use consonant_text::{Document, Sentence};
+
+use crate::SummarizerError;
+use crate::baseline::{self, Baseline};
+use crate::constraints::{Constraints, Tree};
+use crate::decode::{Decoded, DecoderOptions, decode};
+use crate::material::{Fitness, Material, SourceSentence};
+use crate::model::Summarizer;
+use crate::parts::{
+    Assembly, Limits, Mode, Part, Task, choose_candidates, least_documents, sentence_features,
+};
+use crate::problem::{NONE, Problem, Scores};
+use crate::render::{keep_punctuation, text_of, trim_start};
+use crate::summary::{Certificate, Empty, Summary, SummaryConcept, SummarySentence, SummaryWord};
+use crate::tree::BudgetTable;
+use crate::units::{compressible, whole};
+
+/// What summary is wanted.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Words at most, split at white space.
+    pub words: usize,
+    /// Sentences at most; by default 6 for 100 words, and in proportion.
+    pub sentences: Option<usize>,
+    /// Whether sentences are compressed.
+    pub mode: Mode,
+    /// Words of the sentences that are considered: the best-scored ones up to this number.
+    pub candidate_words: Option<usize>,
+    /// How the summary is decoded.
+    pub options: DecoderOptions,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Request {
+            words: 100,
+            sentences: None,
+            mode: Mode::Compressive,
+            candidate_words: None,
+            options: DecoderOptions::default(),
+        }
+    }
+}
+
+impl Request {
+    /// The limits of the problem: 1,000 words of candidates and six sentences for 100 words, as in the paper, and in proportion.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            words: self.words,
+            sentences: self.sentences.unwrap_or((6 * self.words).div_ceil(100)).max(1),
+            candidate_words: self.candidate_words.unwrap_or(1000.max(8 * self.words)),
+        }
+    }
+}
+
+/// A topic made ready for decoding.
+pub struct Prepared<'d> {
+    documents: &'d [Document],
+    /// The sentences and concepts of the documents.
+    pub material: Material,
+    /// The problem and what its numbers stand for.
+    pub assembly: Assembly,
+    /// The scores of its parts.
+    pub scores: Scores,
+}
+
+impl Summarizer {
+    /// Summarizes documents about one thing. Trees are read from the sentences; those without one are taken whole.
+    pub fn summarize(&self, documents: &[Document], request: &Request) -> Result<Summary, SummarizerError> {
+        let prepared = self.prepare(documents, request);
+        let decoded = decode(&prepared.assembly.problem, &prepared.scores, &request.options)?;
+        Ok(prepared.finish(&decoded, request))
+    }
+
+    /// Scores a topic and puts its problem together.
+    pub fn prepare<'d>(&self, documents: &'d [Document], request: &Request) -> Prepared<'d> {
+        let task = Task::from(request.mode);
+        let material = Material::new(documents, self.settings.concept_size);
+        let concept_scores = self.concept_scores(&material, task);
+        let assembly = Assembly::new(
+            documents,
+            &material,
+            &concept_scores,
+            request.mode,
+            Constraints::Grammatical,
+            request.limits(),
+        );
+        let mut scores = Scores::zeros(&assembly.problem);
+        for (score, &concept) in scores.concepts.iter_mut().zip(&assembly.concepts) {
+            *score = concept_scores[concept as usize];
+        }
+        assembly.features(documents, &material, |part, list| {
+            if !matches!(part, Part::Concept(_)) {
+                *scores.of(part) = self.score(task, |features| list(features));
+            }
+        });
+        Prepared { documents, material, assembly, scores }
+    }
+
+    /// The sentences that would be considered, by document and number there: only these need trees.
+    pub fn candidates(&self, documents: &[Document], request: &Request) -> Vec<(usize, usize)> {
+        let material = Material::new(documents, self.settings.concept_size);
+        let scores = self.concept_scores(&material, Task::from(request.mode));
+        choose_candidates(&material, &scores, request.mode, request.limits())
+            .into_iter()
+            .map(|index| (material.sentences[index].document, material.sentences[index].sentence))
+            .collect()
+    }
+
+    /// The scores of all concepts; zero for those in too few documents to count.
+    pub(crate) fn concept_scores(&self, material: &Material, task: Task) -> Vec<f64> {
+        let least = least_documents(material.documents);
+        material
+            .concepts
+            .iter()
+            .map(|concept| match concept.documents >= least {
+                true => self.score(task, |features| features.concept(concept, material.documents)),
+                false => 0.0,
+            })
+            .collect()
+    }
+
+    /// Compresses one sentence by itself: which words are kept. A sentence without a tree stays whole.
+    pub fn compress(&self, sentence: &Sentence) -> Vec<bool> {
+        let document = Document::from_sentences(vec![sentence.clone()]);
+        let places = document.word_places(0);
+        let chunks = crate::units::chunks(&document, 0, &places);
+        let tree = Tree::new(sentence);
+        let units = match &tree {
+            Some(tree) => compressible(tree, &chunks, self.settings.compression),
+            None => whole(sentence, &chunks),
+        };
+        let mut problem = Problem::new(usize::MAX >> 1, 1);
+        problem.push_sentence(&units.units);
+        let mut scores = Scores::zeros(&problem);
+        if let Some(tree) = &tree {
+            sentence_features(tree, &units, 0, &mut |part, list| {
+                *scores.of(part) = self.score(Task::Compression, |features| list(features));
+            });
+        }
+        let chosen = best_compression(&problem, &scores);
+        let mut keep: Vec<bool> =
+            units.unit_of.iter().map(|&unit| unit != NONE && chosen[unit as usize]).collect();
+        keep_punctuation(sentence, &mut keep);
+        trim_start(sentence, &mut keep);
+        keep
+    }
+}
+
+/// The best compression of a problem of one sentence that is not empty, by dynamic programming.
+pub(crate) fn best_compression(problem: &Problem, scores: &Scores) -> Vec<bool> {
+    let (units, leads) = scores.linear(problem);
+    let mut table = BudgetTable::default();
+    let length = problem.total_length();
+    // A bonus for being there at all makes the empty compression lose.
+    let bonus =
+        1.0 + units.iter().chain(leads.iter().filter(|l| l.is_finite())).map(|s| s.abs()).sum::<f64>();
+    table.fill(&problem.units, &units, &leads, bonus, length);
+    let mut chosen = vec![false; units.len()];
+    table.choose(&problem.units, &units, length, &mut chosen);
+    chosen
+}
+
+impl Prepared<'_> {
+    /// Puts a decoded summary into words.
+    pub fn finish(&self, decoded: &Decoded, request: &Request) -> Summary {
+        let Assembly { problem, sentences, trees, concepts } = &self.assembly;
+        let mut chosen: Vec<SummarySentence> = Vec::new();
+        for (number, &index) in sentences.iter().enumerate() {
+            let range = problem.units_of(number);
+            if !range.clone().any(|unit| decoded.chosen[unit]) {
+                continue;
+            }
+            let source = &self.material.sentences[index];
+            let document = &self.documents[source.document];
+            let tokens = &document.sentences()[source.sentence];
+            let tree = &trees[number];
+            let whole = decoded.chosen[range.clone()].iter().all(|&chosen| chosen);
+            let mut keep: Vec<bool> = tree
+                .unit_of
+                .iter()
+                .map(|&unit| whole || unit != NONE && decoded.chosen[range.start + unit as usize])
+                .collect();
+            if !whole {
+                keep_punctuation(tokens, &mut keep);
+                trim_start(tokens, &mut keep);
+            }
+            chosen.push(summary_sentence(document, source, &keep));
+        }
+        let sentences = in_reading_order(chosen, &self.material);
+        let mut listed: Vec<SummaryConcept> = (0..problem.concepts())
+            .map(|number| {
+                let concept = &self.material.concepts[concepts[number] as usize];
+                SummaryConcept {
+                    text: self.written(concept.example),
+                    weight: self.scores.concepts[number],
+                    documents: concept.documents,
+                    covered: problem.occurrences_of(number).any(|o| problem.is_covered(o, &decoded.chosen)),
+                }
+            })
+            .collect();
+        listed.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        Summary {
+            words: sentences.iter().map(|sentence| sentence.text.split_whitespace().count()).sum(),
+            empty: sentences.is_empty().then(|| self.why_empty(request)),
+            sentences,
+            concepts: listed,
+            certificate: Some(Certificate {
+                value: decoded.value,
+                bound: decoded.bound,
+                status: decoded.status,
+                iterations: decoded.iterations,
+                seconds: decoded.seconds,
+            }),
+            copies: self.material.copies.clone(),
+        }
+    }
+
+    /// A concept as it is written somewhere.
+    fn written(&self, (sentence, first, last): (u32, u32, u32)) -> String {
+        let source = &self.material.sentences[sentence as usize];
+        let place = source.chunks[first as usize].place.start..source.chunks[last as usize].place.end;
+        self.documents[source.document].text()[place].split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    fn why_empty(&self, request: &Request) -> Empty {
+        let fit = self.material.sentences.iter().filter(|sentence| sentence.fitness == Fitness::Sentence);
+        let Some(shortest) = fit.map(|sentence| sentence.length).min() else { return Empty::NoText };
+        let shortest = (0..self.assembly.problem.sentences())
+            .map(|sentence| shortest_compression(&self.assembly.problem, sentence))
+            .min()
+            .unwrap_or(shortest);
+        if shortest > request.words { Empty::Budget(shortest) } else { Empty::NoConcepts }
+    }
+}
+
+/// The fewest words that a sentence can be compressed to.
+fn shortest_compression(problem: &Problem, sentence: usize) -> usize {
+    let units = &problem.units[problem.units_of(sentence)];
+    let mut least: Vec<usize> = units.iter().map(|unit| unit.length as usize).collect();
+    for unit in (1..units.len()).rev() {
+        if !units[unit].deletable {
+            least[units[unit].parent as usize] += least[unit];
+        }
+    }
+    (0..units.len())
+        .filter(|&unit| unit == 0 || units[unit].may_lead)
+        .map(|unit| least[unit])
+        .min()
+        .unwrap_or(0)
+}
+
+/// Sentences are read by how far into their document they stand; within a document, in its order.
+fn in_reading_order(mut sentences: Vec<SummarySentence>, material: &Material) -> Vec<SummarySentence> {
+    let depth = |s: &SummarySentence| s.sentence as f64 / material.document_lengths[s.document].max(1) as f64;
+    sentences.sort_by(|a, b| {
+        depth(a).total_cmp(&depth(b)).then((a.document, a.sentence).cmp(&(b.document, b.sentence)))
+    });
+    sentences
+}
+
+fn summary_sentence(document: &Document, source: &SourceSentence, keep: &[bool]) -> SummarySentence {
+    let tokens = &document.sentences()[source.sentence];
+    let mut words: Vec<SummaryWord> = Vec::new();
+    for chunk in &source.chunks {
+        for word in chunk.words.clone() {
+            let place = source.places[word].clone();
+            if place.is_empty() || words.last().is_some_and(|last| last.place == place) {
+                continue;
+            }
+            words.push(SummaryWord {
+                text: document.text()[place.clone()].to_string(),
+                space_before: word == chunk.words.start && !words.is_empty(),
+                place,
+                kept: keep[word],
+            });
+        }
+    }
+    let text = text_of(document.text(), tokens, &source.chunks, &source.places, keep);
+    SummarySentence { document: source.document, sentence: source.sentence, text, words }
+}
+
+/// A summary without a model, for comparison.
+pub fn summarize_by_baseline(baseline: Baseline, documents: &[Document], words: usize) -> Summary {
+    let (material, chosen) = baseline::choose(baseline, documents, words);
+    let sentences = chosen
+        .iter()
+        .map(|&index| {
+            let source = &material.sentences[index];
+            let document = &documents[source.document];
+            summary_sentence(document, source, &vec![true; document.sentences()[source.sentence].len()])
+        })
+        .collect();
+    let sentences = in_reading_order(sentences, &material);
+    let shortest =
+        material.sentences.iter().filter(|s| s.fitness == Fitness::Sentence).map(|s| s.length).min();
+    Summary {
+        words: sentences.iter().map(|sentence| sentence.text.split_whitespace().count()).sum(),
+        empty: sentences.is_empty().then(|| shortest.map_or(Empty::NoText, Empty::Budget)),
+        sentences,
+        concepts: Vec::new(),
+        certificate: None,
+        copies: material.copies.clone(),
+    }
+}
