@@ -4,6 +4,7 @@
 
 mod command;
 mod context;
+mod draw;
 mod inputs;
 mod interrupt;
 mod jsonl;

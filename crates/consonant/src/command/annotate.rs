@@ -1,6 +1,6 @@
 //! `consonant annotate`: raw text to sentences, tokens, tags, names and trees.
 
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -12,6 +12,9 @@ use consonant_text::input::Input;
 use consonant_text::jsonl::{SentenceRecord, write_record};
 
 use crate::context::Context;
+use crate::draw::Sketch;
+use crate::draw::svg::Svg;
+use crate::draw::terminal::Terminal;
 use crate::inputs;
 use crate::pipeline::{Layers, Models, Pipeline};
 
@@ -33,6 +36,9 @@ pub struct Annotate {
     /// How the output is written (default: pretty on a terminal, conllu elsewhere).
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
+    /// Whether `pretty` uses colours.
+    #[arg(long = "color", value_name = "WHEN", default_value = "auto")]
+    colour: Colour,
     /// Take segmenter.model, tagger.model, ner.model and parser.model from this folder, not the embedded English ones.
     #[arg(long, value_name = "DIR")]
     models: Option<PathBuf>,
@@ -57,6 +63,18 @@ enum Format {
     Conllu,
     /// One JSON object a sentence.
     Jsonl,
+    /// A picture in text: arcs above the words, tags and names below.
+    Pretty,
+    /// The same picture as one SVG file.
+    Svg,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Colour {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    Always,
+    Never,
 }
 
 impl Annotate {
@@ -72,7 +90,14 @@ impl Annotate {
                 tree: layers.contains(&Layer::Tree),
             },
         };
-        let format = self.format.unwrap_or(Format::Conllu);
+        let on_terminal = self.output.is_none() && io::stdout().is_terminal();
+        let default = if on_terminal { Format::Pretty } else { Format::Conllu };
+        let mut writer = match self.format.unwrap_or(default) {
+            Format::Conllu => Writer::Conllu,
+            Format::Jsonl => Writer::Jsonl,
+            Format::Pretty => Writer::Pretty(terminal(on_terminal, self.colour)),
+            Format::Svg => Writer::Svg(Svg::default()),
+        };
         let pipeline = Pipeline::open(&models, layers)?;
         let annotator = pipeline.annotator()?;
         let mut out = context.open_output(self.output.as_deref())?;
@@ -82,21 +107,53 @@ impl Annotate {
             let name = Arc::clone(input.name());
             annotator.stream(input, &name, |sentences| {
                 for sentence in sentences {
-                    write(sentence, format, &mut out)?;
+                    writer.write(sentence, &mut out)?;
                 }
                 progress.advance(sentences.len() as u64);
                 Ok(out.flush()?)
             })?;
+        }
+        if let Writer::Svg(svg) = writer {
+            out.write_all(svg.finish().as_bytes())?;
         }
         out.finish()?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn write(sentence: &Sentence, format: Format, out: &mut impl Write) -> Result<()> {
-    match format {
-        Format::Conllu => sentence.write(out)?,
-        Format::Jsonl => write_record(&SentenceRecord::from(sentence), out)?,
+/// The terminal's width (or that of a page) and whether it shows colours.
+fn terminal(is_there: bool, colour: Colour) -> Terminal {
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let seen =
+        || is_there.then(terminal_size::terminal_size).flatten().map(|(width, _)| usize::from(width.0));
+    let colour = match colour {
+        Colour::Always => true,
+        Colour::Never => false,
+        Colour::Auto => is_there && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+    };
+    Terminal { width: told.or_else(seen).unwrap_or(PAGE), colour }
+}
+
+/// Columns of a picture that goes to a file or a pipe.
+const PAGE: usize = 100;
+
+/// Writes sentences in a format.
+enum Writer {
+    Conllu,
+    Jsonl,
+    Pretty(Terminal),
+    /// A picture is written when all of it is there.
+    Svg(Svg),
+}
+
+impl Writer {
+    fn write(&mut self, sentence: &Sentence, out: &mut impl Write) -> Result<()> {
+        match self {
+            Self::Conllu => sentence.write(out)?,
+            Self::Jsonl => write_record(&SentenceRecord::from(sentence), out)?,
+            Self::Pretty(terminal) => out.write_all(terminal.draw(&Sketch::of(sentence)).as_bytes())?,
+            Self::Svg(svg) => svg.sentence(&Sketch::of(sentence)),
+        }
+        Ok(())
     }
-    Ok(())
 }
