@@ -1,0 +1,340 @@
+//! The best set of links under given scores of parts, with its certificate.
+//!
+//! Without pairs every source decides alone. With them the decoders of `consonant_map` take over: two-slave and spanning
+//! trees on a pattern model, AD3, subgradient and exact search on a factor graph.
+//!
+//! How many links a source has is a logic factor over its row. In the pattern model the row's chain, which both
+//! decompositions keep whole in their first tree, carries it: a link's vertex has a third state, "absent, and an earlier one is there",
+//! and the transitions from target to target allow what the factor allows. So the constraint needs no slave of its own.
+
+use std::time::Instant;
+
+use consonant_map::pattern::PatternModel;
+use consonant_map::solver::master::MasterOptions;
+use consonant_map::solver::spanning_trees::SpanningTrees;
+use consonant_map::solver::two_slave::TwoSlave;
+use consonant_map::solver::{Limits, Method, solve};
+use consonant_map::{Graph, Solution, Status, TracePoint};
+use serde::Serialize;
+
+use crate::ThreadsError;
+use crate::parts::{Constraint, Parts};
+use crate::reduce::{Problem, Row};
+use crate::rows::RowSearch;
+
+/// How links are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Algorithm {
+    /// A tree and a cut that agree; what they leave open is searched (Qian & Liu 2014).
+    #[default]
+    TwoSlave,
+    /// A cover by spanning trees with a slave for each triple, the naive decomposition.
+    SpanningTrees,
+    /// Alternating directions.
+    Ad3,
+    /// Subgradient steps on AD3's decomposition.
+    Subgradient,
+    /// Branch and bound: always the best links.
+    Exact,
+}
+
+impl Algorithm {
+    /// All algorithms with their names on the command line.
+    pub const NAMES: [(&'static str, Algorithm); 5] = [
+        ("two-slave", Algorithm::TwoSlave),
+        ("spanning-trees", Algorithm::SpanningTrees),
+        ("ad3", Algorithm::Ad3),
+        ("subgradient", Algorithm::Subgradient),
+        ("exact", Algorithm::Exact),
+    ];
+}
+
+/// What is known about links that were found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Certificate {
+    /// The score of the links.
+    pub value: f64,
+    /// No set of links scores more than this.
+    pub bound: f64,
+    /// What has been proven.
+    pub status: Status,
+    /// Iterations, or nodes of the search.
+    pub iterations: usize,
+    /// Wall-clock seconds of decoding.
+    pub seconds: f64,
+    /// Value and bound over time, when asked for.
+    #[serde(skip)]
+    pub trace: Vec<TracePoint>,
+}
+
+/// How a [`Decoder`] works.
+#[derive(Debug, Clone)]
+pub struct DecoderOptions {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// Iterations at most.
+    pub max_iterations: usize,
+    /// Whether what two-slave leaves open is finished by dynamic programming over rows, where rows are short enough.
+    pub finish: bool,
+    /// Whether that dynamic program is tried before anything else, as in training.
+    pub rows_first: bool,
+    /// Whether to decide beforehand what needs no search; the best links stay the same.
+    pub reduce: bool,
+    /// Whether to record value and bound over time.
+    pub trace: bool,
+}
+
+impl Default for DecoderOptions {
+    fn default() -> Self {
+        Self {
+            algorithm: Algorithm::TwoSlave,
+            max_iterations: 200,
+            finish: true,
+            rows_first: false,
+            reduce: true,
+            trace: false,
+        }
+    }
+}
+
+/// Finds best links, conversation after conversation, in the same buffers.
+#[derive(Default)]
+pub struct Decoder {
+    options: DecoderOptions,
+    problem: Problem,
+    search: RowSearch,
+    model: PatternModel,
+    tree: Vec<usize>,
+    two_slave: TwoSlave,
+    spanning_trees: SpanningTrees,
+}
+
+impl Decoder {
+    /// A decoder with these options.
+    pub fn new(options: DecoderOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// Writes, for each possible link, whether it is there in the best set under `scores`, one for each part.
+    ///
+    /// # Panics
+    /// If there is not one score for each part.
+    pub fn decode(
+        &mut self,
+        parts: &Parts,
+        scores: &[f32],
+        present: &mut Vec<bool>,
+    ) -> Result<Certificate, ThreadsError> {
+        assert_eq!(scores.len(), parts.len(), "one score for each part");
+        let start = Instant::now();
+        present.clear();
+        present.resize(parts.links().len(), false);
+        let mut certificate = if parts.len() == parts.links().len() {
+            decide_alone(parts, scores, present)
+        } else {
+            self.agree(parts, scores, present)?
+        };
+        certificate.seconds = start.elapsed().as_secs_f64();
+        Ok(certificate)
+    }
+
+    fn agree(
+        &mut self,
+        parts: &Parts,
+        scores: &[f32],
+        present: &mut [bool],
+    ) -> Result<Certificate, ThreadsError> {
+        self.problem.build(parts, scores, self.options.reduce);
+        if self.problem.links.is_empty() {
+            self.problem.complete(|_| false, present);
+            return Ok(proven(parts.value(scores, present)));
+        }
+        if self.options.rows_first && self.search.maximize(&self.problem) {
+            return Ok(self.conclude(parts, scores, present));
+        }
+        let mut solution = self.solve()?;
+        if self.options.algorithm == Algorithm::TwoSlave
+            && solution.status != Status::Optimal
+            && self.options.finish
+            && self.search.maximize(&self.problem)
+        {
+            let certificate = self.conclude(parts, scores, present);
+            return Ok(Certificate { iterations: solution.iterations, trace: solution.trace, ..certificate });
+        }
+        if solution.assignment.is_empty() {
+            // No agreement and no luck on the way: what each source would choose alone satisfies the constraint.
+            decide_alone(parts, scores, present);
+            solution.status = Status::Feasible;
+        } else {
+            self.problem.complete(|index| solution.assignment[index] == LINKED, present);
+        }
+        let value = parts.value(scores, present);
+        for point in &mut solution.trace {
+            point.value += self.problem.constant;
+            point.bound += self.problem.constant;
+        }
+        Ok(Certificate {
+            value,
+            bound: (solution.bound + self.problem.constant).max(value),
+            status: solution.status,
+            iterations: solution.iterations,
+            seconds: 0.0,
+            trace: solution.trace,
+        })
+    }
+
+    /// What the search by rows has found.
+    fn conclude(&self, parts: &Parts, scores: &[f32], present: &mut [bool]) -> Certificate {
+        self.problem.complete(|index| self.search.present[index], present);
+        proven(parts.value(scores, present))
+    }
+
+    fn solve(&mut self) -> Result<Solution, ThreadsError> {
+        let method = match self.options.algorithm {
+            Algorithm::TwoSlave | Algorithm::SpanningTrees => return self.decompose(),
+            Algorithm::Ad3 => Method::Ad3,
+            Algorithm::Subgradient => Method::Subgradient,
+            Algorithm::Exact => Method::Exact,
+        };
+        let max_iterations = (method != Method::Exact).then_some(self.options.max_iterations);
+        let limits = Limits { max_iterations, gap: GAP, trace: self.options.trace, ..Limits::default() };
+        Ok(solve(&build_graph(&self.problem)?, method, &limits).expect("these methods take every factor"))
+    }
+
+    /// By two-slave or spanning trees.
+    fn decompose(&mut self) -> Result<Solution, ThreadsError> {
+        build_patterns(&self.problem, &mut self.model, &mut self.tree)?;
+        let options = MasterOptions {
+            max_iterations: self.options.max_iterations,
+            gap: GAP,
+            tree: std::mem::take(&mut self.tree),
+            trace: self.options.trace,
+            ..MasterOptions::default()
+        };
+        let (solution, options) = if self.options.algorithm == Algorithm::SpanningTrees {
+            self.spanning_trees.options = options;
+            (self.spanning_trees.solve(&self.model), &mut self.spanning_trees.options)
+        } else {
+            self.two_slave.options = options;
+            (self.two_slave.solve(&self.model), &mut self.two_slave.options)
+        };
+        self.tree = std::mem::take(&mut options.tree);
+        Ok(solution)
+    }
+}
+
+/// Scores are sums of single-precision weights: what differs by less proves each other.
+const GAP: f64 = 1e-7;
+/// The state of a vertex or variable whose link is there.
+const LINKED: u32 = 1;
+
+/// A vertex for each open link; see the head of this file for its states. `tree` gets the edges of rows.
+fn build_patterns(
+    problem: &Problem,
+    model: &mut PatternModel,
+    tree: &mut Vec<usize>,
+) -> Result<(), ThreadsError> {
+    const NEVER: f64 = f64::NEG_INFINITY;
+    model.clear();
+    tree.clear();
+    for Row { links: row, constraint, .. } in &problem.rows {
+        for at in row.clone() {
+            let mut unary = [0.0, problem.links[at].1, 0.0];
+            if *constraint == Constraint::Any {
+                model.add_vertex(&unary[..2])?;
+                continue;
+            }
+            if at == row.start {
+                unary[2] = NEVER;
+            }
+            if at + 1 == row.end && !constraint.allows_none() {
+                unary[0] = NEVER;
+            }
+            model.add_vertex(&unary)?;
+        }
+    }
+    // From none yet, from a link, from one before: to none yet, to a link, to one before.
+    let many =
+        model.add_table(3, 3, [[0.0, 0.0, NEVER], [NEVER, 0.0, 0.0], [NEVER, 0.0, 0.0]].as_flattened())?;
+    let one = model.add_table(
+        3,
+        3,
+        [[0.0, 0.0, NEVER], [NEVER, NEVER, 0.0], [NEVER, NEVER, 0.0]].as_flattened(),
+    )?;
+    let nothing = model.add_sparse_table(2, 2, &[])?;
+    for Row { links: row, constraint, .. } in &problem.rows {
+        let table = match constraint {
+            Constraint::Any => nothing,
+            Constraint::AtLeastOne => many,
+            Constraint::AtMostOne | Constraint::ExactlyOne => one,
+        };
+        for at in row.start..row.end - 1 {
+            tree.push(model.add_edge(at, at + 1, table)?);
+        }
+    }
+    for &([a, b], score) in &problem.pairs {
+        let table = model.add_sparse_table(model.states(a), model.states(b), &[(1, 1, score)])?;
+        model.add_edge(a, b, table)?;
+    }
+    for &(members, score) in &problem.triples {
+        model.add_pattern(&members.map(|at| (at, 1)), score)?;
+    }
+    Ok(())
+}
+
+/// A binary variable for each open link; those of triples follow.
+fn build_graph(problem: &Problem) -> Result<Graph, ThreadsError> {
+    let mut graph = Graph::new();
+    let scores: Vec<f64> = problem.links.iter().map(|&(_, score)| score).collect();
+    let links = graph.binaries(&scores)?;
+    for Row { links: row, constraint, .. } in &problem.rows {
+        let row = &links[row.clone()];
+        match constraint {
+            Constraint::Any => continue,
+            Constraint::AtMostOne => graph.at_most_one(row)?,
+            Constraint::AtLeastOne => graph.at_least_one(row)?,
+            Constraint::ExactlyOne => graph.exactly_one(row)?,
+        };
+    }
+    for &(members, score) in &problem.pairs {
+        let [a, b] = members.map(|at| links[at]);
+        graph.pair(a, b, score)?;
+    }
+    for &(members, score) in &problem.triples {
+        graph.pattern(members.map(|at| links[at]), score)?;
+    }
+    Ok(graph)
+}
+
+/// Every source chooses among its links without regard to others; exact where there are no pairs.
+fn decide_alone(parts: &Parts, scores: &[f32], present: &mut [bool]) -> Certificate {
+    let constraint = parts.constraint();
+    let mut value = 0.0;
+    for source in 0..parts.units() {
+        let row = parts.row(source);
+        // The latest of the best, as ties among equal scores are rather won by the nearest unit.
+        let Some(best) = row.clone().max_by(|&a, &b| scores[a].total_cmp(&scores[b])) else { continue };
+        for link in row {
+            let is_best = link == best;
+            present[link] = match constraint {
+                Constraint::Any => scores[link] > 0.0,
+                Constraint::AtMostOne => is_best && scores[link] > 0.0,
+                Constraint::AtLeastOne => is_best || scores[link] > 0.0,
+                Constraint::ExactlyOne => is_best,
+            };
+            value += if present[link] { f64::from(scores[link]) } else { 0.0 };
+        }
+    }
+    proven(value)
+}
+
+fn proven(value: f64) -> Certificate {
+    Certificate {
+        value,
+        bound: value,
+        status: Status::Optimal,
+        iterations: 0,
+        seconds: 0.0,
+        trace: Vec::new(),
+    }
+}

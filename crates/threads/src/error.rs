@@ -1,0 +1,27 @@
+//! What can go wrong with conversations.
+
+use consonant_learn::LearnError;
+use thiserror::Error;
+
+/// A model of links that cannot be trained, opened or applied.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ThreadsError {
+    /// From training or the model file.
+    #[error(transparent)]
+    Learn(#[from] LearnError),
+    /// From the pattern model.
+    #[error(transparent)]
+    Pattern(#[from] consonant_map::pattern::PatternError),
+    /// From the factor graph.
+    #[error(transparent)]
+    Graph(#[from] consonant_map::ModelError),
+    /// Training data without links.
+    #[error(
+        "none of the {conversations} conversations of the training data has a link to learn from; links are [source, target] with target < source"
+    )]
+    NoLinks {
+        /// Conversations read.
+        conversations: usize,
+    },
+}

@@ -1,0 +1,73 @@
+//! Features of pairs and triples of links: kinds of messages, who wrote them, how they lie (Qian & Liu 2014).
+
+use super::{LinkContext, Sink, put};
+use crate::conversation::{Conversation, Unit};
+use crate::parts::{Pair, PairShape, Parts, Triple};
+use crate::words::Cues;
+
+pub(super) fn pair_features(
+    conversation: &Conversation,
+    contexts: &[LinkContext],
+    parts: &Parts,
+    pair: &Pair,
+    sink: &mut impl Sink,
+) {
+    let [(s, t), (u, v)] = pair.links.map(|link| parts.links()[link]);
+    let [a, b] = pair.links.map(|link| &contexts[link]);
+    let units = &conversation.units;
+    let author = |unit: usize| units[unit].author;
+    // On a diagonal the second may answer the first source: a chain, which is another thing than two parallel answers.
+    let shape = pair.shape as u32 * 2 + u32::from(v == s);
+    let same = u32::from(author(s) == author(u)) * 2 + u32::from(author(t) == author(v));
+    let roles = u32::from(a.same_author) * 2 + u32::from(b.same_author);
+    let across = u32::from(author(s) == author(v)) * 2 + u32::from(author(u) == author(t));
+    let shape_same = (shape * 4 + same) * 4 + roles;
+    let kind = |unit: usize| units[unit].cues.kind();
+    let asks = |unit: usize| units[unit].cues.has(Cues::QUESTION);
+
+    put!(sink, "pair", shape);
+    put!(sink, "pair authors", shape_same);
+    put!(sink, "pair across", shape_same, across);
+    put!(sink, "pair distance", shape, a.distance, b.distance);
+    put!(sink, "pair distance authors", shape_same, a.distance);
+    put!(sink, "pair calls", shape_same, a.calls, b.calls);
+    put!(sink, "pair called", shape_same, a.called, b.called);
+    put!(sink, "pair ranks", shape_same, a.rank, b.rank);
+    put!(sink, "pair minutes", shape_same, a.minutes, b.minutes);
+    put!(sink, "pair questions", shape_same, asks(s), asks(t), asks(u), asks(v));
+    put!(sink, "pair source kinds", shape, kind(s), kind(u), same);
+    put!(sink, "pair target kinds", shape, kind(t), kind(v), same);
+    put!(sink, "pair kinds", shape, kind(u), kind(v), same);
+    put!(sink, "pair similarity", shape, a.similarity, b.similarity);
+    if pair.shape == PairShape::Row {
+        put!(sink, "row opening", shape, units[s].opening[0]);
+        put!(sink, "row thanks", shape, units[s].cues.has(Cues::THANKS), same, a.distance);
+    } else {
+        put!(sink, "column opening", shape_same, units[u].opening[0]);
+    }
+}
+
+pub(super) fn triple_features(
+    conversation: &Conversation,
+    contexts: &[LinkContext],
+    parts: &Parts,
+    triple: &Triple,
+    sink: &mut impl Sink,
+) {
+    let links = triple.links.map(|link| parts.links()[link]);
+    let [a, b, c] = triple.links.map(|link| &contexts[link]);
+    let units = &conversation.units;
+    let [first, middle, last] = links.map(|(source, _)| &units[source]);
+    let target = &units[links[0].1];
+    let same = |x: &Unit, y: &Unit| u32::from(x.author == y.author);
+    let own = [a, b, c].iter().fold(0, |code, context| code * 2 + u32::from(context.same_author));
+    let authors = (own * 2 + same(first, middle)) * 4 + same(middle, last) * 2 + same(first, last);
+    let [kind, next, final_kind] = [first, middle, last].map(|unit| unit.cues.kind());
+
+    put!(sink, "triple");
+    put!(sink, "triple authors", authors);
+    put!(sink, "triple distance", authors, a.distance);
+    put!(sink, "triple source kinds", kind, next, final_kind);
+    put!(sink, "triple target kind", target.cues.kind(), authors);
+    put!(sink, "triple calls", authors, a.calls, b.calls, c.calls);
+}

@@ -1,0 +1,135 @@
+//! Decoders against all sets of links of small conversations.
+
+use consonant_map::Status;
+use consonant_threads::{Algorithm, Constraint, Decoder, DecoderOptions, GraphKind, Parts};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
+
+    fn score(&mut self, strength: f32) -> f32 {
+        (self.below(2001) as f32 / 1000.0 - 1.0) * strength
+    }
+}
+
+const CONSTRAINTS: [Constraint; 4] =
+    [Constraint::Any, Constraint::AtMostOne, Constraint::AtLeastOne, Constraint::ExactlyOne];
+const GRAPHS: [GraphKind; 3] = [GraphKind::Pairs, GraphKind::Grid, GraphKind::Triples];
+
+/// Parts with scores: links between -2 and 1, the others weaker or stronger than they.
+fn problem(random: &mut Random, units: usize, graph: GraphKind, constraint: Constraint) -> (Parts, Vec<f32>) {
+    let window = [2, 3, 99][random.below(3)];
+    let parts = Parts::new(units, window, graph, constraint);
+    let strength = [0.2, 0.6, 2.0][random.below(3)];
+    let links = parts.links().len();
+    let scores = (0..parts.len())
+        .map(|part| if part < links { random.score(1.5) - 0.5 } else { random.score(strength) })
+        .collect();
+    (parts, scores)
+}
+
+fn best(parts: &Parts, scores: &[f32]) -> f64 {
+    let links = parts.links().len();
+    let mut present = vec![false; links];
+    let mut best = f64::NEG_INFINITY;
+    for subset in 0..1u32 << links {
+        present.iter_mut().enumerate().for_each(|(link, on)| *on = subset >> link & 1 == 1);
+        if parts.satisfies(&present) {
+            best = best.max(parts.value(scores, &present));
+        }
+    }
+    best
+}
+
+#[test]
+fn decoders_find_or_bound_the_best_of_all_sets() {
+    let mut random = Random(5);
+    let mut present = Vec::new();
+    let (mut optimal, mut all) = ([0; 5], 0);
+    for round in 0..120 {
+        let (graph, constraint) = (GRAPHS[round % 3], CONSTRAINTS[round / 3 % 4]);
+        let units = 1 + random.below(5);
+        let (parts, scores) = problem(&mut random, units, graph, constraint);
+        let best = best(&parts, &scores);
+        all += 1;
+        for (at, &(name, algorithm)) in Algorithm::NAMES.iter().enumerate() {
+            for (reduce, finish, rows_first) in
+                [(false, false, false), (true, false, false), (true, true, false), (true, true, true)]
+            {
+                let options =
+                    DecoderOptions { algorithm, reduce, finish, rows_first, ..DecoderOptions::default() };
+                let certificate = Decoder::new(options).decode(&parts, &scores, &mut present).unwrap();
+                let label = format!(
+                    "round {round}, {name}, {graph:?}, {constraint:?}, {reduce} {finish} {rows_first}"
+                );
+                assert!(parts.satisfies(&present), "{label}");
+                assert!((parts.value(&scores, &present) - certificate.value).abs() < 1e-9, "{label}");
+                assert!(certificate.bound > best - 1e-5, "{label}: bound {} below {best}", certificate.bound);
+                assert!(certificate.value <= best + 1e-9, "{label}");
+                if certificate.status == Status::Optimal {
+                    assert!(certificate.value > best - 1e-5, "{label}: {} is not {best}", certificate.value);
+                }
+                let must =
+                    algorithm == Algorithm::Exact || rows_first || finish && algorithm == Algorithm::TwoSlave;
+                assert!(!must || certificate.status == Status::Optimal, "{label}");
+                optimal[at] += usize::from(reduce && !finish && certificate.status == Status::Optimal);
+            }
+        }
+    }
+    assert!(optimal.iter().all(|&count| 10 * count > 6 * all), "{optimal:?} of {all}");
+}
+
+#[test]
+fn two_slave_never_ends_above_the_naive_bound() {
+    let mut random = Random(11);
+    let mut present = Vec::new();
+    for round in 0..24 {
+        let constraint = CONSTRAINTS[round % 4];
+        let (parts, scores) = problem(&mut random, 8, GraphKind::Triples, constraint);
+        let mut bound = |algorithm| {
+            let options = DecoderOptions {
+                algorithm,
+                max_iterations: 3000,
+                finish: false,
+                reduce: false,
+                ..DecoderOptions::default()
+            };
+            let found = Decoder::new(options).decode(&parts, &scores, &mut present).unwrap();
+            (found.bound, found.value)
+        };
+        let (two_slave, naive) = (bound(Algorithm::TwoSlave), bound(Algorithm::SpanningTrees));
+        // Both stop when a bound falls no more than a thousandth of its gap.
+        let slack = 0.02 * (naive.0 - naive.1.max(two_slave.1)) + 1e-6;
+        assert!(
+            two_slave.0 <= naive.0 + slack,
+            "round {round}, {constraint:?}: {two_slave:?} above {naive:?}"
+        );
+    }
+}
+
+#[test]
+fn long_conversations_are_proven_piece_by_piece() {
+    let mut random = Random(3);
+    let parts = Parts::new(300, 12, GraphKind::Triples, Constraint::AtLeastOne);
+    let links = parts.links().len();
+    assert!(links < 300 * 12, "the window bounds what is made");
+    let mut scores: Vec<f32> = (0..parts.len())
+        .map(|part| if part < links { random.score(1.0) - 1.5 } else { random.score(0.2) })
+        .collect();
+    for source in 1..300 {
+        let target = source - 1 - random.below(source.min(4));
+        scores[parts.link(source, target).unwrap()] += 2.0;
+    }
+    let mut present = Vec::new();
+    let certificate = Decoder::default().decode(&parts, &scores, &mut present).unwrap();
+    assert!(parts.satisfies(&present));
+    assert!(certificate.bound - certificate.value <= 1e-3 * certificate.value.abs(), "{certificate:?}");
+    let again = Decoder::new(DecoderOptions { rows_first: true, ..DecoderOptions::default() })
+        .decode(&parts, &scores, &mut present)
+        .unwrap();
+    assert!(again.value <= certificate.bound + 1e-6 && certificate.value <= again.bound + 1e-6);
+}
