@@ -1,0 +1,168 @@
+//! `consonant annotate` keeps every character of any text, for any number of threads, and refuses what is no text.
+//!
+//! The models are those of an empty folder: none. So sentences and tokens are found by rules, and the tests say nothing of
+//! quality.
+
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+
+use proptest::prelude::*;
+
+fn annotate(text: &[u8], arguments: &[&str]) -> Output {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_consonant"))
+        .arg("annotate")
+        .arg("--models")
+        .arg(folder.path())
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    let text = text.to_vec();
+    let writer = std::thread::spawn(move || {
+        // The program may stop reading at a fault.
+        let _ = input.write_all(&text);
+    });
+    let output = child.wait_with_output().expect("the program ends");
+    writer.join().expect("the writer ends");
+    output
+}
+
+fn conllu(text: &str, arguments: &[&str]) -> String {
+    let output = annotate(text.as_bytes(), arguments);
+    assert!(output.status.success(), "{text:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// The text that rows spell, with white space from MISC; each token must stand where it says.
+fn rebuilt(conllu: &str) -> String {
+    let mut text = String::new();
+    let mut characters = 0;
+    let mut covered = 0;
+    let append = |text: &mut String, characters: &mut usize, piece: &str| {
+        text.push_str(piece);
+        *characters += piece.chars().count();
+    };
+    for line in conllu.lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [id, form, .., misc] = fields[..] else {
+            covered = 0;
+            continue;
+        };
+        match id.split_once('-') {
+            Some((_, last)) => covered = last.parse().expect("a number"),
+            None if id.parse::<usize>().expect("a number") <= covered => continue,
+            None => {}
+        }
+        let entry = |key: &str| misc.split('|').find_map(|entry| entry.strip_prefix(key));
+        let spaces = |text: &str| {
+            text.replace("\\s", " ").replace("\\t", "\t").replace("\\n", "\n").replace("\\r", "\r")
+        };
+        append(&mut text, &mut characters, &entry("SpacesBefore=").map_or(String::new(), spaces));
+        let start = characters;
+        append(&mut text, &mut characters, form);
+        assert_eq!(entry("TokenRange="), Some(format!("{start}:{characters}").as_str()), "{line}");
+        match (entry("SpaceAfter=No"), entry("SpacesAfter=")) {
+            (Some(_), _) => {}
+            (None, Some(after)) => append(&mut text, &mut characters, &spaces(after)),
+            (None, None) => append(&mut text, &mut characters, " "),
+        }
+    }
+    text
+}
+
+fn check(text: &str) {
+    let spelled = rebuilt(&conllu(text, &[]));
+    if text.trim().is_empty() {
+        assert_eq!(spelled, "");
+    } else {
+        assert_eq!(spelled, text);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_character_is_kept(text in any::<String>()) {
+        let text = text.replace(['\0', '\u{feff}'], "");
+        check(&text);
+    }
+
+    #[test]
+    fn every_character_of_likely_text_is_kept(
+        text in "([a-zA-Z]{1,5}|[0-9]{1,3}|[.!?…'’\"()@:/#&_|\\\\-]|://|n't|[ \n\t\r\u{a0}\u{2029}]|\r\n|\n\n|é|e\u{301}|漢字|שלום|👩‍👧|\u{1b}|\u{7f}){0,60}"
+    ) {
+        check(&text);
+    }
+}
+
+#[test]
+fn long_texts_are_kept_for_any_number_of_threads() {
+    let mut text = String::from("\n \n");
+    for number in 0..9000 {
+        text += &format!("Line {number} isn't long.  It's «{}»!", number * number);
+        text += ["\r\n", "\n\n", "\n\n\n\t", " "][number % 4];
+    }
+    let one = conllu(&text, &["--threads", "1"]);
+    assert_eq!(rebuilt(&one), text);
+    assert_eq!(one, conllu(&text, &["--threads", "3"]));
+}
+
+#[test]
+fn paragraphs_without_end_are_kept() {
+    for text in [
+        "word ".repeat(100_000),
+        "字".repeat(50_000),
+        "a.b".repeat(30_000),
+        "(".repeat(100_000),
+        "x".repeat(1 << 20),
+    ] {
+        check(&text);
+    }
+}
+
+#[test]
+fn white_space_alone_gives_nothing() {
+    for text in ["", " ", "\r\n\r\n\t", "\u{feff}"] {
+        assert_eq!(conllu(text, &[]), "");
+    }
+}
+
+#[test]
+fn what_is_no_text_is_refused_with_its_place() {
+    for (bytes, message) in [
+        (&b"Good.\n\nB\xffd."[..], "error: <stdin>:3:2: expected UTF-8, came byte 0xff"),
+        (b"a\0b", "error: <stdin>:1:2: expected text, came a NUL byte"),
+        (b"\xff\xfeH\0i\0", "UTF-16"),
+    ] {
+        let output = annotate(bytes, &[]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(message), "{said}");
+    }
+}
+
+#[test]
+fn every_format_is_written() {
+    let text = "Ann can't row. Bob <can>!";
+    let records = conllu(text, &["--format", "jsonl"]);
+    assert_eq!(records.lines().count(), 2);
+    assert!(records.starts_with("{\"text\":\"Ann can't row.\""), "{records}");
+    let picture = conllu(text, &["--format", "pretty"]);
+    assert!(picture.contains("row") && !picture.contains('\u{1b}'), "{picture}");
+    assert!(conllu(text, &["--format", "pretty", "--color", "always"]).contains("\u{1b}[1m"));
+    let svg = conllu(text, &["--format", "svg"]);
+    assert!(svg.starts_with("<svg ") && svg.contains("&lt;") && svg.ends_with("</svg>\n"), "{svg}");
+}
+
+#[test]
+fn a_layer_without_its_model_is_refused() {
+    let output = annotate(b"Hi.", &["--layers", "tree"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("tagger.model"), "{said}");
+}
