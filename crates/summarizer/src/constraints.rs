@@ -89,6 +89,13 @@ impl<'s> Tree<'s> {
         matches!(self.sentence.upos(word), "VERB" | "AUX") || self.has(word, &["cop"])
     }
 
+    /// Whether the root is a predicate that can carry a sentence: a clause, and no bare participle.
+    fn has_predicate(&self) -> bool {
+        let root = self.order[0];
+        self.is_clause(root)
+            && (!self.sentence.form(root).ends_with("ing") || self.has(root, &["aux", "cop"]))
+    }
+
     /// The word and everything below it.
     pub fn descendants(&self, word: usize) -> Vec<usize> {
         let mut found = vec![word];
@@ -115,7 +122,7 @@ impl<'s> Tree<'s> {
         let Some(head) = self.heads[word] else { return false };
         let sentence = self.sentence;
         let relation = self.relation(word);
-        if constraints == Constraints::Grammatical && !self.is_clause(self.order[0]) {
+        if constraints == Constraints::Grammatical && !self.has_predicate() {
             // A sentence without a predicate on top is a fragment, or its tree is wrong.
             return false;
         }
@@ -189,8 +196,8 @@ impl<'s> Tree<'s> {
             }
             // A clause with an auxiliary but nothing that joins it to its noun is more likely the sentence's own predicate.
             "acl" => !self.has(word, &["aux", "cop"]) || self.is_joined(word),
-            "appos" => self.is_set_off(word),
-            "parataxis" | "vocative" | "discourse" | "dislocated" => true,
+            "appos" | "parataxis" => self.is_enclosed(word),
+            "vocative" | "discourse" | "dislocated" => true,
             // With a subordinator they were deletable before; bare participles only where a comma sets them off.
             "advcl" => self.has(word, &["mark"]) || self.is_set_off(word),
             // The last of two clauses with a subject of its own can go; lists stay whole.
@@ -205,23 +212,34 @@ impl<'s> Tree<'s> {
         }
     }
 
-    /// Whether cutting a word's subtree would leave something before it hanging (an article, a preposition, an auxiliary), or
-    /// would take its noun's article away; both are signs of a wrong tree, too.
+    /// Whether cutting a word's subtree would leave something before it hanging (an article, a preposition, a possessive), would
+    /// take its noun's article away, or begins with "of"; all are signs of a wrong tree, too.
     fn leaves_a_stub(&self, word: usize, head: usize) -> bool {
         let sentence = self.sentence;
         let below = self.descendants(word);
-        let (first, last) =
-            (below.iter().min().copied().unwrap_or(word), below.iter().max().copied().unwrap_or(word));
+        let first = below.iter().min().copied().unwrap_or(word);
+        let last = below.iter().max().copied().unwrap_or(word);
         let hanging = |at: usize| {
             matches!(sentence.upos(at), "ADP" | "DET" | "PART" | "SCONJ" | "CCONJ")
                 && sentence.form(at) != "'s"
+                || matches!(self.lower(at).as_str(), "its" | "his" | "her" | "their" | "our" | "my" | "your")
         };
         let modifies = matches!(self.relation(word), "amod" | "advmod");
         let stub = first > 0 && hanging(first - 1) && !modifies;
         let takes_article = last < head
             && matches!(sentence.upos(head), "NOUN" | "PROPN")
             && below.iter().any(|&w| sentence.upos(w) == "DET");
-        stub || takes_article
+        stub || takes_article || self.lower(first) == "of"
+    }
+
+    /// Whether punctuation, or the edge of the sentence, stands on both sides of a word's subtree.
+    fn is_enclosed(&self, word: usize) -> bool {
+        let below = self.descendants(word);
+        let first = below.iter().min().copied().unwrap_or(word);
+        let last = below.iter().max().copied().unwrap_or(word);
+        let mark = |at: usize| is_punctuation(self.sentence.form(at));
+        (first == 0 || mark(first) || mark(first - 1))
+            && (last + 1 >= self.sentence.len() || mark(last) || mark(last + 1))
     }
 
     /// Whether a clause begins with a word that joins it to its head, or is set off by a comma.
@@ -244,7 +262,10 @@ impl<'s> Tree<'s> {
         if constraints == Constraints::Free {
             return self.is_clause(word)
                 && matches!(relation, "ccomp" | "parataxis" | "conj" | "advcl" | "acl" | "xcomp" | "csubj")
-                || matches!(relation, "nsubj" | "obj" | "obl") && self.children[word].len() > 2;
+                || matches!(
+                    relation,
+                    "nsubj" | "obj" | "obl" | "nmod" | "appos" | "conj" | "parataxis" | "dep" | "list"
+                ) && self.children[word].len() > 1;
         }
         let marks = |c: &&usize| self.relation(**c) == "mark";
         matches!(relation, "ccomp" | "parataxis")

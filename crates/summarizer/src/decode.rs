@@ -161,3 +161,15 @@ fn relax(
         ad3.options.max_iterations = ROUND_EVERY.min(options.max_iterations - iterations);
     }
 }
+
+/// The relaxed solution alone, for learning (§4, footnote 7).
+pub(crate) fn relaxed(
+    problem: &Problem,
+    scores: &Scores,
+    iterations: usize,
+) -> Result<Relaxed, SummarizerError> {
+    let built = ProblemGraph::new(problem, scores)?;
+    let options =
+        Ad3Options { max_iterations: iterations, residual: 1e-3, round: false, ..Ad3Options::default() };
+    Ok(built.relaxed(&Ad3::new(options).solve(&built.graph)))
+}

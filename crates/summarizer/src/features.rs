@@ -147,6 +147,38 @@ impl<'a> Features<'a> {
         let at = siblings.iter().position(|&c| c == word).unwrap_or(0);
         let next = siblings[at + 1..].iter().find(|&&c| !is_punctuation(sentence.form(c)));
         let previous = siblings[..at].iter().rev().find(|&&c| !is_punctuation(sentence.form(c)));
+        let length = bucket(sentence.len() as u32, &[1, 12, 18, 24, 30, 38]);
+        feature!(self, "x:L{length}");
+        feature!(self, "x:{label}:L{length}");
+        feature!(self, "x:{label}:L{length}:n{size}");
+        let (first, last) = span(&below, word);
+        let left = first.checked_sub(1).map_or(String::from("^"), |at| tree.lower(at));
+        let right = if last + 1 < sentence.len() { tree.lower(last + 1) } else { "$".into() };
+        feature!(self, "x:{label}:before:{left}");
+        feature!(self, "x:{label}:after:{right}");
+        feature!(self, "x:first:{}", tree.lower(first));
+        feature!(self, "x:{label}:first:{}", tree.lower(first));
+        if first < last {
+            feature!(self, "x:first:{}:{}", tree.lower(first), tree.lower(first + 1));
+        }
+        let rank = siblings
+            .iter()
+            .filter(|&&c| (c < head) == (word < head) && c != word && sentence.deprel(c) == label);
+        let rank = rank.filter(|&&c| c.abs_diff(head) < word.abs_diff(head)).count().min(3);
+        feature!(self, "x:{label}:{side}:r{rank}");
+        feature!(self, "x:{label}:{side}:r{rank}:L{length}");
+        let object =
+            siblings.iter().any(|&c| c != word && matches!(tree.relation(c), "obj" | "ccomp" | "xcomp"));
+        feature!(self, "x:{label}:object:{object}:d{}", depth.min(3));
+        feature!(self, "x:{label}:a{above}:d{}", depth.min(3));
+        feature!(self, "x:{label}:last:{}", siblings.last() == Some(&word));
+        let distance = bucket(word.abs_diff(head) as u32, &[1, 2, 3, 5, 8, 13]);
+        feature!(self, "x:{label}:{side}:o{distance}");
+        if below.iter().any(|&w| sentence.upos(w) == "VERB") {
+            feature!(self, "x:{label}:verb:n{size}");
+        }
+        let third = 6 * first / sentence.len().max(1);
+        feature!(self, "x:{label}:d{}:k{third}", depth.min(3));
         feature!(self, "x:{label}:next:{}", next.map_or("_", |&c| sentence.deprel(c)));
         feature!(self, "x:{label}:previous:{}", previous.map_or("_", |&c| sentence.deprel(c)));
     }
@@ -179,10 +211,33 @@ impl<'a> Features<'a> {
         if let Some(&subject) = tree.children(word).iter().find(|&&c| tree.relation(c) == "nsubj") {
             feature!(self, "l:subject:{}", sentence.upos(subject));
         }
+        let root = tree.order[0];
+        let length = bucket(sentence.len() as u32, &[1, 12, 18, 24, 30, 38]);
+        let root_word = tree.lower(root);
+        let root_subject = tree.children(root).iter().find(|&&c| tree.relation(c) == "nsubj");
+        let side = if word < root { 'l' } else { 'r' };
+        feature!(self, "l:root:{root_word}");
+        feature!(self, "l:root:{}:{}:{label}", sentence.upos(root), sentence.upos(word));
+        feature!(self, "l:root-subject:{}", root_subject.map_or("_", |&c| sentence.upos(c)));
+        feature!(self, "l:root-subject:{}:{label}:{side}", root_subject.map_or("_", |&c| sentence.upos(c)));
+        feature!(self, "l:{label}:{side}:n{share}");
+        feature!(self, "l:{label}:L{length}");
+        feature!(self, "l:{label}:a{}:d{depth}", sentence.deprel(head));
+        feature!(self, "l:first:{}", tree.lower(first));
+        feature!(self, "l:starts:{}:{label}", first == 0);
+        feature!(self, "l:set-off:{}:{label}", tree.is_set_off(word));
+        feature!(self, "l:{label}:m{}:subject:{subject}:{side}", sentence.upos(word));
+        let before = first.checked_sub(1).map_or(String::from("^"), |at| tree.lower(at));
+        feature!(self, "l:{label}:before:{before}");
         if let Some(&subject) = tree.children(head).iter().find(|&&c| tree.relation(c) == "nsubj") {
             feature!(self, "l:head-subject:{}:{label}", sentence.upos(subject));
         }
     }
+}
+
+/// The first and the last of a list of words.
+fn span(words: &[usize], fallback: usize) -> (usize, usize) {
+    (words.iter().min().copied().unwrap_or(fallback), words.iter().max().copied().unwrap_or(fallback))
 }
 
 fn depth(tree: &Tree<'_>, mut word: usize) -> usize {

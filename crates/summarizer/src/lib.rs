@@ -10,10 +10,13 @@ mod features;
 mod graph;
 mod ilp;
 mod knapsack;
+mod learn;
+mod marginals;
 mod material;
 mod model;
 mod parts;
 mod problem;
+mod references;
 mod render;
 mod rounding;
 mod source;
@@ -28,6 +31,10 @@ pub use constraints::Constraints;
 pub use decode::{Decoded, Decoder, DecoderOptions, decode};
 pub use error::SummarizerError;
 pub use ilp::lp_format;
+pub use learn::{
+    Dev, KeptWords, Trained, TrainingData, TrainingPair, TrainingSettings, TrainingTopic, reference_length,
+    train,
+};
 pub use model::{Settings, Summarizer, TASK};
 pub use parts::{Mode, Task};
 pub use problem::{Problem, Scores, Unit};

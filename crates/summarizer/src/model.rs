@@ -24,13 +24,21 @@ pub struct Settings {
     pub concept_size: usize,
     /// Which arcs may be cut when sentences are compressed by themselves; summaries always keep to grammar.
     pub compression: Constraints,
+    /// For models of probabilities: single sentences keep words that are more probable than this.
+    #[serde(default)]
+    pub threshold: Option<f64>,
     /// What each task was trained on, for people.
     pub training: Vec<String>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { concept_size: 2, compression: Constraints::Grammatical, training: Vec::new() }
+        Settings {
+            concept_size: 2,
+            compression: Constraints::Grammatical,
+            threshold: None,
+            training: Vec::new(),
+        }
     }
 }
 
@@ -52,9 +60,23 @@ impl Summarizer {
     /// The summarizer with weights set by hand: concepts count by their share of the documents, and each relation has a price
     /// for being cut.
     pub fn built_in() -> Result<Self, SummarizerError> {
-        let rows = BUILT_IN.iter().map(|&(name, weight)| (name, [weight; 3]));
-        let bytes = write(&Settings::default(), rows)?.to_bytes();
-        Summarizer::open(&Model::from_bytes(&bytes)?)
+        Summarizer::with_weights(
+            &Settings::default(),
+            BUILT_IN.iter().map(|&(name, weight)| (name, [weight; 3])),
+        )
+    }
+
+    /// A summarizer with given weights: for each feature, one for each [task](Task).
+    pub fn with_weights<'n>(
+        settings: &Settings,
+        weights: impl Iterator<Item = (&'n str, [f32; 3])> + Clone,
+    ) -> Result<Self, SummarizerError> {
+        Summarizer::open(&Model::from_bytes(&write(settings, weights)?.to_bytes())?)
+    }
+
+    /// The features of the built-in summarizer with their weights, to begin from.
+    pub fn built_in_weights() -> impl Iterator<Item = (&'static str, f32)> + Clone {
+        BUILT_IN.iter().copied()
     }
 
     /// How it was made.
@@ -103,11 +125,13 @@ pub(crate) fn write<'n>(
 #[rustfmt::skip]
 pub(crate) const BUILT_IN: &[(&str, f32)] = &[
     // Bits of stop words: t0 none, t1 the first, t2 the second, t3 both.
-    ("c:share:m:t0", 1.0), ("c:share:m:t1", 0.6), ("c:share:m:t2", 0.6), ("c:share:m:t3", 0.1),
-    ("c:share:o:t0", 1.0), ("c:share:o:t1", 0.6), ("c:share:o:t2", 0.6), ("c:share:o:t3", 0.1),
-    ("c:share:m:t0:first", 0.2), ("c:share:m:t1:first", 0.1), ("c:share:m:t2:first", 0.1),
-    ("c:share:o:t0:first", 0.3), ("c:share:o:t1:first", 0.2), ("c:share:o:t2:first", 0.2),
-    ("s:bias", -0.1), ("s:points-back", -0.4), ("s:question-or-cry", -0.3), ("s:speaker", -0.2),
+    ("c:share:m:t0", 1.0), ("c:share:m:t1", 1.0), ("c:share:m:t2", 1.0), ("c:share:m:t3", 0.3),
+    ("c:share:o:t0", 1.0), ("c:share:o:t1", 1.0), ("c:share:o:t2", 1.0), ("c:share:o:t3", 0.3),
+    ("c:share:m:t0:first", 0.5), ("c:share:m:t1:first", 0.4), ("c:share:m:t2:first", 0.4),
+    ("c:share:o:t0:first", 0.5), ("c:share:o:t1:first", 0.4), ("c:share:o:t2:first", 0.4),
+    ("c:p0", 0.03), ("c:p1", 0.02), ("c:p2", 0.01),
+    ("s:bias", -0.1), ("s:position:0", 0.2), ("s:position:1", 0.1),
+    ("s:points-back", -0.4), ("s:question-or-cry", -0.3), ("s:speaker", -0.3), ("s:quotes", -0.1),
     ("x:bias", -0.1),
     ("x:amod", -0.15), ("x:advmod", 0.02), ("x:obl", -0.25), ("x:nmod", -0.25), ("x:acl", -0.15), ("x:acl:relcl", -0.1),
     ("x:appos", -0.05), ("x:parataxis", -0.05), ("x:advcl", -0.15), ("x:conj", -0.15), ("x:discourse", 0.15), ("x:vocative", 0.1),

@@ -6,16 +6,18 @@ use crate::SummarizerError;
 use crate::baseline::{self, Baseline};
 use crate::constraints::{Constraints, Tree};
 use crate::decode::{Decoded, DecoderOptions, decode};
+use crate::marginals::marginals;
 use crate::material::{Fitness, Material, SourceSentence};
 use crate::model::Summarizer;
 use crate::parts::{
     Assembly, Limits, Mode, Part, Task, choose_candidates, least_documents, sentence_features,
 };
 use crate::problem::{NONE, Problem, Scores};
+use crate::references::best_linear;
 use crate::render::{keep_punctuation, text_of, trim_start};
 use crate::summary::{Certificate, Empty, Summary, SummaryConcept, SummarySentence, SummaryWord};
 use crate::tree::BudgetTable;
-use crate::units::{compressible, whole};
+use crate::units::{UnitTree, compressible, whole};
 
 /// What summary is wanted.
 #[derive(Debug, Clone)]
@@ -140,13 +142,31 @@ impl Summarizer {
                 *scores.of(part) = self.score(Task::Compression, |features| list(features));
             });
         }
-        let chosen = best_compression(&problem, &scores);
-        let mut keep: Vec<bool> =
-            units.unit_of.iter().map(|&unit| unit != NONE && chosen[unit as usize]).collect();
-        keep_punctuation(sentence, &mut keep);
-        trim_start(sentence, &mut keep);
-        keep
+        let chosen = match self.settings.threshold {
+            Some(threshold) => least_risk(&problem, &scores, &units, threshold),
+            None => best_compression(&problem, &scores),
+        };
+        finish_compression(sentence, &units, &chosen)
     }
+}
+
+/// The compression with the greatest sum, over its words, of how much more probable they are than a threshold.
+fn least_risk(problem: &Problem, scores: &Scores, units: &UnitTree, threshold: f64) -> Vec<bool> {
+    let (relaxed, _) = marginals(problem, scores);
+    let mut gains = vec![0.0; problem.units.len()];
+    for &unit in units.unit_of.iter().filter(|&&unit| unit != NONE) {
+        gains[unit as usize] += relaxed.units[unit as usize] - threshold;
+    }
+    best_linear(problem, &gains)
+}
+
+/// Which words of a sentence are kept when these units are: punctuation follows.
+pub(crate) fn finish_compression(sentence: &Sentence, units: &UnitTree, chosen: &[bool]) -> Vec<bool> {
+    let mut keep: Vec<bool> =
+        units.unit_of.iter().map(|&unit| unit != NONE && chosen[unit as usize]).collect();
+    keep_punctuation(sentence, &mut keep);
+    trim_start(sentence, &mut keep);
+    keep
 }
 
 /// The best compression of a problem of one sentence that is not empty, by dynamic programming.

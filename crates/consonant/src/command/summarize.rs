@@ -14,7 +14,7 @@ use consonant_summarizer::{
 };
 use consonant_text::document::CharOffsets;
 use consonant_text::input::Input;
-use consonant_text::{Document, Format as InputFormat, SentenceReader};
+use consonant_text::{Document, Format as InputFormat, Sentence, SentenceReader};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -331,6 +331,11 @@ impl Source {
     pub fn from_text(name: String, raw: String) -> Source {
         Source { name, clean: CleanText::new(&raw), raw, annotated: None }
     }
+
+    /// A document whose lines are sentences or paragraphs, as in JSONL.
+    pub fn of_lines(name: String, text: String) -> Source {
+        Source::from_text(name, text.replace('\n', "\n\n"))
+    }
 }
 
 /// Annotates topics as far as there are models and the language is theirs.
@@ -390,6 +395,14 @@ impl TopicAnnotator {
 
     fn speaks(&self, text: &str) -> bool {
         !self.english_only || looks_english(text)
+    }
+
+    /// Adds tags and trees to sentences, if there are models for that.
+    pub fn parse(&self, sentences: &mut [Sentence]) -> Result<()> {
+        match &self.parsing {
+            Some(parsing) => parsing.annotator()?.annotate(sentences),
+            None => Ok(()),
+        }
     }
 
     /// Adds trees to the sentences that a summary may take.

@@ -3,6 +3,7 @@
 mod parser;
 mod report;
 mod segmenter;
+mod summarizer;
 mod tagger;
 
 use std::path::PathBuf;
@@ -51,6 +52,7 @@ impl Predict {
             consonant_tagger::TASK => tagger::predict(&self, &model, context),
             consonant_parser::TASK => parser::predict(&self, &model, context),
             consonant_segmenter::TASK => segmenter::predict(&self, &model, context),
+            consonant_summarizer::TASK => summarizer::predict(&self, &model, context),
             other => bail!(
                 "{} is a model for `{other}`, which this program cannot predict with",
                 self.model.display()

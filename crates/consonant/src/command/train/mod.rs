@@ -2,6 +2,7 @@
 
 mod parser;
 mod segmenter;
+mod summarizer;
 mod tagger;
 
 use std::process::ExitCode;
@@ -26,6 +27,7 @@ enum Task {
     Tagger(Box<tagger::TrainTagger>),
     Parser(parser::TrainParser),
     Segmenter(segmenter::TrainSegmenter),
+    Summarizer(Box<summarizer::TrainSummarizer>),
 }
 
 impl Train {
@@ -35,6 +37,7 @@ impl Train {
             Task::Tagger(command) => command.run(context),
             Task::Parser(command) => command.run(context),
             Task::Segmenter(command) => command.run(context),
+            Task::Summarizer(command) => command.run(context),
         }
     }
 }

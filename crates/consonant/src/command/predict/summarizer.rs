@@ -1,0 +1,156 @@
+//! Prediction with a summarizer: topics get a summary, sentences are compressed.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+use consonant_learn::model::Model;
+use consonant_summarizer::{Decoder, DecoderOptions, Request, Summarizer, reference_length};
+use consonant_text::Sentence;
+use consonant_text::sentence::SentenceBuilder;
+use rayon::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::Predict;
+use super::report::{Report, Unit};
+use crate::command::summarize::{Source, TopicAnnotator};
+use crate::context::Context;
+use crate::jsonl;
+
+/// Lines that are handled at once.
+const BATCH: usize = 256;
+
+/// Fills in `summary` for lines with `documents`, and `keep` for lines with `tokens`. Summaries are as long as the line's own
+/// `summaries` are on average, or 100 words.
+pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<ExitCode> {
+    if command.marginals || command.n_best > 1 {
+        return Err(crate::usage_error("a summarizer gives one summary; leave out --marginals and --n-best"));
+    }
+    let decoder = match command.decoder.as_deref() {
+        None | Some("ad3") => Decoder::Ad3,
+        Some("exact") => Decoder::Exact,
+        Some(other) => {
+            return Err(crate::usage_error(format!(
+                "summaries are decoded by ad3 or exact, not by `{other}`"
+            )));
+        }
+    };
+    let options = DecoderOptions {
+        decoder,
+        time_limit: (decoder == Decoder::Exact).then_some(60.0),
+        ..DecoderOptions::default()
+    };
+    let summarizer = Summarizer::open(model)?;
+    let folder = command.model.parent().filter(|folder| folder.join("parser.model").exists());
+    let annotator = TopicAnnotator::open(folder.map(Into::into), context)?;
+    let predictor = Predictor { summarizer, annotator, options, context };
+    let mut report = Report::default();
+    let began = Instant::now();
+    let mut out = context.open_output(command.output.as_deref())?;
+    for path in command.inputs() {
+        let mut lines: Vec<Map<String, Value>> = jsonl::read(&path)?;
+        for batch in lines.chunks_mut(BATCH) {
+            for unit in predictor.fill(batch).with_context(|| path.display().to_string())? {
+                report.add(unit);
+            }
+            for line in batch {
+                serde_json::to_writer(&mut out, line)?;
+                writeln!(out)?;
+            }
+        }
+    }
+    out.finish()?;
+    if let Some(path) = &command.report {
+        report.write(context, path, began.elapsed().as_secs_f64())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Predictor<'a> {
+    summarizer: Summarizer,
+    annotator: TopicAnnotator,
+    options: DecoderOptions,
+    context: &'a Context,
+}
+
+impl Predictor<'_> {
+    fn fill(&self, lines: &mut [Map<String, Value>]) -> Result<Vec<Unit>> {
+        let mut sentences: Vec<Sentence> = Vec::new();
+        for line in lines.iter() {
+            if let Some(tokens) = line.get("tokens") {
+                sentences.push(sentence_of(tokens)?);
+            }
+        }
+        self.annotator.parse(&mut sentences)?;
+        let mut sentences = sentences.into_iter();
+        let work: Vec<(&mut Map<String, Value>, Option<Sentence>)> = lines
+            .iter_mut()
+            .map(|line| {
+                let sentence = line.contains_key("tokens").then(|| sentences.next()).flatten();
+                (line, sentence)
+            })
+            .collect();
+        work.into_par_iter()
+            .map(|(line, sentence)| match sentence {
+                Some(sentence) => Ok(self.compress(line, &sentence)),
+                None => self.summarize(line),
+            })
+            .collect()
+    }
+
+    fn compress(&self, line: &mut Map<String, Value>, sentence: &Sentence) -> Unit {
+        let start = Instant::now();
+        let keep: Vec<u8> = self.summarizer.compress(sentence).into_iter().map(u8::from).collect();
+        line.insert("keep".into(), json!(keep));
+        let seconds = start.elapsed().as_secs_f64();
+        Unit { value: 0.0, bound: 0.0, status: "optimal", iterations: 1, seconds, tokens: sentence.len() }
+    }
+
+    fn summarize(&self, line: &mut Map<String, Value>) -> Result<Unit> {
+        let Some(documents) = line.get("documents").and_then(Value::as_array) else {
+            bail!(
+                "expected a line with `documents` or `tokens`, came one with {:?}",
+                line.keys().collect::<Vec<_>>()
+            );
+        };
+        let mut sources = Vec::with_capacity(documents.len());
+        for (index, document) in documents.iter().enumerate() {
+            let text = document.get("text").and_then(Value::as_str);
+            let text = text.with_context(|| format!("document {index}: expected a string `text`"))?;
+            sources.push(Source::of_lines(index.to_string(), text.to_string()));
+        }
+        let references: Vec<String> = line
+            .get("summaries")
+            .and_then(Value::as_array)
+            .map(|texts| texts.iter().filter_map(Value::as_str).map(str::to_string).collect())
+            .unwrap_or_default();
+        let words = if references.is_empty() { 100 } else { reference_length(&references) };
+        let request = Request { words, options: self.options, ..Request::default() };
+        let mut documents =
+            sources.iter().map(|source| self.annotator.segment(source)).collect::<Result<Vec<_>>>()?;
+        self.annotator.add_trees(&self.summarizer, &mut documents, &request, self.context)?;
+        let summary = self.summarizer.summarize(&documents, &request)?;
+        line.insert("summary".into(), json!(summary.text()));
+        let tokens = documents.iter().flat_map(|document| document.sentences()).map(Sentence::len).sum();
+        let certificate = summary.certificate.context("a summary that was decoded has a certificate")?;
+        Ok(Unit {
+            value: certificate.value,
+            bound: certificate.bound,
+            status: certificate.status.name(),
+            iterations: certificate.iterations,
+            seconds: certificate.seconds,
+            tokens,
+        })
+    }
+}
+
+/// A sentence of tokens, which are strings or objects with a `form`.
+fn sentence_of(tokens: &Value) -> Result<Sentence> {
+    let mut builder = SentenceBuilder::new();
+    for token in tokens.as_array().context("expected `tokens` to be a list")? {
+        let form = token.as_str().or_else(|| token.get("form").and_then(Value::as_str));
+        builder.word(form.context("expected tokens to be strings, or objects with a `form`")?, true);
+    }
+    Ok(builder.finish())
+}

@@ -1,0 +1,680 @@
+//! How a summarizer learns: structured hinge loss by stochastic subgradient, cost-augmented decoding, and three tasks that share
+//! a vector of weights (Almeida & Martins 2013, §4).
+
+use consonant_learn::model::ModelWriter;
+use consonant_learn::multitask::TaskIndex;
+use consonant_learn::parts::{PartList, PartMarginals, PartProblem, Parts};
+use consonant_learn::trainer::{self, EpochReport, Method, Parameters, Run};
+use consonant_text::evaluate::Rouge;
+use consonant_text::{Document, Sentence};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::SummarizerError;
+use crate::constraints::{Constraints, Tree};
+use crate::decode::{DecoderOptions, relaxed};
+use crate::features::Features;
+use crate::graph::Relaxed;
+use crate::marginals::marginals;
+use crate::material::Material;
+use crate::model::{Settings, Summarizer, write};
+use crate::parts::{Assembly, Mode, Part, Task, sentence_features};
+use crate::problem::{NONE, Problem, Scores};
+use crate::references::{concept_recall, nearest_compression, oracle_summary};
+use crate::summarize::{Request, best_compression, finish_compression};
+use crate::units::{chunks, compressible};
+
+/// A topic with the summaries that people wrote of it.
+#[derive(Debug, Clone)]
+pub struct TrainingTopic {
+    /// The documents, with trees where there are any.
+    pub documents: Vec<Document>,
+    /// The summaries.
+    pub references: Vec<String>,
+}
+
+/// A sentence and which of its words a person kept.
+#[derive(Debug, Clone)]
+pub struct TrainingPair {
+    /// The sentence, with its tree.
+    pub sentence: Sentence,
+    /// For each word, whether it was kept.
+    pub keep: Vec<bool>,
+}
+
+/// What to learn from; any part may be empty.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct TrainingData<'a> {
+    /// Topics for compressive summaries.
+    pub compressive: &'a [TrainingTopic],
+    /// Topics for extractive summaries.
+    pub extractive: &'a [TrainingTopic],
+    /// Compressions of single sentences.
+    pub compression: &'a [TrainingPair],
+}
+
+/// How to learn.
+#[derive(Debug, Clone)]
+pub struct TrainingSettings {
+    /// The trainer: one that compares gold and prediction.
+    pub algorithm: String,
+    /// Its parameters.
+    pub parameters: Vec<(String, f64)>,
+    /// Passes over the data.
+    pub epochs: usize,
+    /// Stop after so many epochs without a better score on dev.
+    pub patience: Option<usize>,
+    /// How freely each task may differ from the others: λ/λ_k of Eq. 10.
+    pub freedom: [f32; 3],
+    /// Begin from the built-in weights, as one feature that is worth 1.
+    pub built_in: bool,
+    /// Leave out features that occur in fewer parts.
+    pub min_count: u32,
+    /// Which arcs may be cut when sentences are compressed by themselves.
+    pub compression: Constraints,
+    /// How much it costs to delete what a person kept, next to keeping what a person deleted.
+    pub precision: f32,
+    /// For models trained by likelihood: keep words that are more probable than this, as far as trees allow.
+    pub threshold: f64,
+    /// Stems in a concept.
+    pub concept_size: usize,
+    /// Iterations of AD3 in cost-augmented decoding.
+    pub iterations: usize,
+    /// Examples that are decoded at once.
+    pub batch: usize,
+    /// Threads.
+    pub threads: usize,
+    /// The seed of the order of examples.
+    pub seed: u64,
+}
+
+impl Default for TrainingSettings {
+    fn default() -> Self {
+        TrainingSettings {
+            algorithm: "pegasos".into(),
+            parameters: Vec::new(),
+            epochs: 10,
+            patience: None,
+            freedom: [1.0; 3],
+            built_in: true,
+            min_count: 3,
+            compression: Constraints::Grammatical,
+            precision: 1.0,
+            threshold: 0.4,
+            concept_size: 2,
+            iterations: 200,
+            batch: 4,
+            threads: 1,
+            seed: 1,
+        }
+    }
+}
+
+/// A summarizer as it comes from training.
+pub struct Trained {
+    /// The model file.
+    pub model: ModelWriter,
+    /// The epoch the weights are from.
+    pub epoch: usize,
+    /// The best score on dev.
+    pub score: Option<f64>,
+    /// The number of features.
+    pub features: usize,
+}
+
+/// One training example: a problem whose parts have features and a gold share.
+struct Example {
+    task: Task,
+    problem: Problem,
+    parts: Vec<Part>,
+    gold: Vec<f32>,
+    costs: Vec<f32>,
+    /// The first feature of each part, and the number of features at the end.
+    starts: Vec<u32>,
+    features: Vec<(u32, f32)>,
+    weight: f32,
+}
+
+/// All examples, and the names of their features.
+struct Corpus {
+    examples: Vec<Example>,
+    names: Vec<String>,
+    counts: Vec<u32>,
+    index: TaskIndex,
+    iterations: usize,
+}
+
+/// The feature that stands for the built-in weights.
+const PRIOR: &str = "built-in";
+
+/// Learns a summarizer. `dev` scores weights; the best are kept.
+pub fn train(
+    data: TrainingData<'_>,
+    dev: Option<&Dev<'_>>,
+    settings: &TrainingSettings,
+    report: &mut dyn FnMut(&EpochReport),
+) -> Result<Trained, SummarizerError> {
+    let method = Method::from_name(&settings.algorithm)?;
+    let parameters = Parameters::new(
+        method.info(),
+        settings.parameters.iter().map(|(name, value)| (name.as_str(), *value)),
+    )?;
+    let corpus = Corpus::new(data, settings)?;
+    if corpus.examples.is_empty() {
+        return Err(SummarizerError::NoData);
+    }
+    let model_settings = Settings {
+        concept_size: settings.concept_size,
+        compression: settings.compression,
+        threshold: method.needs_gradient().then_some(settings.threshold),
+        training: describe(data),
+    };
+    let mut initial = vec![0.0; corpus.index.parameters()];
+    initial[0] = settings.built_in as u8 as f32;
+    let mut failure = None;
+    let mut score = |weights: &[f32]| {
+        let Some(dev) = dev else { return 0.0 };
+        let rows = corpus.rows(weights);
+        let scored =
+            Summarizer::with_weights(&model_settings, rows.iter().map(|(name, w)| (name.as_str(), *w)))
+                .and_then(|summarizer| dev.score(&summarizer));
+        scored.unwrap_or_else(|error| {
+            failure = Some(error);
+            f64::NEG_INFINITY
+        })
+    };
+    let problem = PartProblem::new(&corpus);
+    let run = Run {
+        epochs: settings.epochs,
+        patience: settings.patience,
+        shuffle: true,
+        seed: settings.seed,
+        batch: settings.batch,
+        threads: settings.threads,
+        initial: Some(initial),
+        dev: dev.is_some().then_some(&mut score),
+        progress: Some(report),
+        ..Run::default()
+    };
+    let trained = match method.needs_gradient() {
+        true => trainer::train_differentiable(&problem, method, &parameters, run)?,
+        false => trainer::train(&problem, method, &parameters, run)?,
+    };
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    let rows = corpus.rows(&trained.weights);
+    let model = write(&model_settings, rows.iter().map(|(name, weights)| (name.as_str(), *weights)))?;
+    Ok(Trained { model, epoch: trained.epoch, score: trained.best, features: rows.len() })
+}
+
+fn describe(data: TrainingData<'_>) -> Vec<String> {
+    let of = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
+    [
+        of(data.compressive.len(), "topics with compressive summaries"),
+        of(data.extractive.len(), "topics with extractive summaries"),
+        of(data.compression.len(), "compressed sentences"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Data to judge weights on.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Dev<'a> {
+    /// Topics: the ROUGE-2 recall of compressive summaries as long as the references.
+    pub topics: &'a [TrainingTopic],
+    /// Sentences: F1 of kept words.
+    pub pairs: &'a [TrainingPair],
+}
+
+impl Dev<'_> {
+    /// The mean of what there is.
+    pub fn score(&self, summarizer: &Summarizer) -> Result<f64, SummarizerError> {
+        let mut scores = Vec::new();
+        if !self.topics.is_empty() {
+            scores.push(self.rouge_2(summarizer, Mode::Compressive)?);
+        }
+        if !self.pairs.is_empty() {
+            scores.push(self.kept_words(summarizer).f1());
+        }
+        Ok(if scores.is_empty() { 0.0 } else { scores.iter().sum::<f64>() / scores.len() as f64 })
+    }
+
+    /// Mean ROUGE-2 recall of summaries as long as the references are on average.
+    pub fn rouge_2(&self, summarizer: &Summarizer, mode: Mode) -> Result<f64, SummarizerError> {
+        let recalls = self
+            .topics
+            .par_iter()
+            .map(|topic| {
+                let request = Request {
+                    words: reference_length(&topic.references),
+                    mode,
+                    options: DecoderOptions { max_iterations: 100, gap: 0.01, ..DecoderOptions::default() },
+                    ..Request::default()
+                };
+                let summary = summarizer.summarize(&topic.documents, &request)?;
+                Ok(Rouge::default().score(&summary.text(), &topic.references).rouge_2.recall)
+            })
+            .collect::<Result<Vec<f64>, SummarizerError>>()?;
+        Ok(recalls.iter().sum::<f64>() / recalls.len().max(1) as f64)
+    }
+
+    /// The same for the best compressions that the trees allow: what no model can exceed.
+    pub fn reachable_words(&self, constraints: Constraints) -> KeptWords {
+        let reach = |pair: &TrainingPair| {
+            let keep = match Tree::new(&pair.sentence) {
+                Some(tree) => {
+                    let document = Document::from_sentences(vec![pair.sentence.clone()]);
+                    let places = document.word_places(0);
+                    let units = compressible(&tree, &chunks(&document, 0, &places), constraints);
+                    let (_, chosen) = nearest_compression(&units, &pair.keep);
+                    finish_compression(&pair.sentence, &units, &chosen)
+                }
+                None => vec![true; pair.keep.len()],
+            };
+            KeptWords::of(&keep, &pair.keep)
+        };
+        self.pairs.par_iter().map(reach).reduce(KeptWords::default, KeptWords::plus)
+    }
+
+    /// How the words that the summarizer keeps compare with those that people kept.
+    pub fn kept_words(&self, summarizer: &Summarizer) -> KeptWords {
+        self.pairs
+            .par_iter()
+            .map(|pair| KeptWords::of(&summarizer.compress(&pair.sentence), &pair.keep))
+            .reduce(KeptWords::default, KeptWords::plus)
+    }
+}
+
+/// Words kept by people, by a summarizer, and by both.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct KeptWords {
+    /// Kept by people.
+    pub gold: usize,
+    /// Kept by the summarizer.
+    pub predicted: usize,
+    /// Kept by both.
+    pub both: usize,
+    /// All words.
+    pub words: usize,
+}
+
+impl KeptWords {
+    /// Counts one sentence.
+    pub fn of(predicted: &[bool], gold: &[bool]) -> Self {
+        let count = |keep: &[bool]| keep.iter().filter(|&&keep| keep).count();
+        KeptWords {
+            gold: count(gold),
+            predicted: count(predicted),
+            both: predicted.iter().zip(gold).filter(|(p, g)| **p && **g).count(),
+            words: gold.len(),
+        }
+    }
+
+    /// Adds up.
+    pub fn plus(self, other: Self) -> Self {
+        KeptWords {
+            gold: self.gold + other.gold,
+            predicted: self.predicted + other.predicted,
+            both: self.both + other.both,
+            words: self.words + other.words,
+        }
+    }
+
+    /// F1 of kept words.
+    pub fn f1(&self) -> f64 {
+        let sum = self.gold + self.predicted;
+        if sum == 0 { 0.0 } else { 2.0 * self.both as f64 / sum as f64 }
+    }
+
+    /// The share of words that the summarizer keeps, and that people keep.
+    pub fn rates(&self) -> (f64, f64) {
+        let rate = |kept: usize| kept as f64 / self.words.max(1) as f64;
+        (rate(self.predicted), rate(self.gold))
+    }
+}
+
+/// The mean length of summaries, in words; at least one.
+pub fn reference_length(references: &[String]) -> usize {
+    let words: usize = references.iter().map(|reference| reference.split_whitespace().count()).sum();
+    (words as f64 / references.len().max(1) as f64).round().max(1.0) as usize
+}
+
+impl Corpus {
+    fn new(data: TrainingData<'_>, settings: &TrainingSettings) -> Result<Self, SummarizerError> {
+        let built_in = Summarizer::with_weights(
+            &Settings { concept_size: settings.concept_size, ..Settings::default() },
+            Summarizer::built_in_weights().map(|(name, weight)| (name, [weight; 3])),
+        )?;
+        let mut named: Vec<NamedExample> = Vec::new();
+        for (topics, mode) in [(data.compressive, Mode::Compressive), (data.extractive, Mode::Extractive)] {
+            let examples = topics
+                .par_iter()
+                .map(|topic| topic_example(topic, mode, &built_in))
+                .collect::<Result<Vec<_>, SummarizerError>>()?;
+            named.extend(examples.into_iter().flatten());
+        }
+        let pairs: Vec<NamedExample> =
+            data.compression.par_iter().filter_map(|pair| pair_example(pair, settings, &built_in)).collect();
+        named.extend(pairs);
+
+        // The first feature is the built-in score.
+        let mut corpus = Corpus {
+            examples: Vec::with_capacity(named.len()),
+            names: vec![PRIOR.to_string()],
+            counts: vec![u32::MAX],
+            index: TaskIndex::new(0, &settings.freedom),
+            iterations: settings.iterations,
+        };
+        let mut ids: FxHashMap<String, u32> = FxHashMap::default();
+        let mut of_task = [0usize; 3];
+        for mut example in named {
+            for (feature, name) in example.example.features.iter_mut().zip(example.names) {
+                let Some(name) = name else { continue };
+                let next = corpus.names.len() as u32;
+                feature.0 = *ids.entry(name).or_insert_with_key(|name| {
+                    corpus.names.push(name.clone());
+                    corpus.counts.push(0);
+                    next
+                });
+                corpus.counts[feature.0 as usize] += 1;
+            }
+            of_task[example.example.task as usize] += 1;
+            corpus.examples.push(example.example);
+        }
+        let total = corpus.examples.len() as f32;
+        for example in &mut corpus.examples {
+            // Tasks count evenly, whatever their sizes (§4: σ_k = N / N_k).
+            example.weight *= total / of_task[example.task as usize] as f32;
+            example.drop_features(|feature| corpus.counts[feature as usize] < settings.min_count);
+        }
+        corpus.index = TaskIndex::new(corpus.names.len(), &settings.freedom);
+        Ok(corpus)
+    }
+
+    /// The weights of each task by the names of features, the built-in ones added in.
+    fn rows(&self, weights: &[f32]) -> Vec<(String, [f32; 3])> {
+        let tasks: Vec<Vec<f32>> =
+            Task::ALL.iter().map(|&task| self.index.task_weights(weights, task as usize)).collect();
+        let mut rows: FxHashMap<&str, [f32; 3]> = FxHashMap::default();
+        for (feature, name) in self.names.iter().enumerate().skip(1) {
+            let row = [0, 1, 2].map(|task| tasks[task][feature]);
+            if row.iter().any(|&weight| weight != 0.0) {
+                rows.insert(name, row);
+            }
+        }
+        for (name, weight) in Summarizer::built_in_weights() {
+            let row = rows.entry(name).or_default();
+            row.iter_mut().enumerate().for_each(|(task, sum)| *sum += weight * tasks[task][0]);
+        }
+        let mut rows: Vec<(String, [f32; 3])> =
+            rows.into_iter().map(|(name, row)| (name.to_string(), row)).collect();
+        rows.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        rows
+    }
+}
+
+/// An example whose features still have names; the built-in score has none.
+struct NamedExample {
+    example: Example,
+    names: Vec<Option<String>>,
+}
+
+impl NamedExample {
+    fn new(task: Task, problem: Problem) -> Self {
+        let example = Example {
+            task,
+            problem,
+            parts: Vec::new(),
+            gold: Vec::new(),
+            costs: Vec::new(),
+            starts: vec![0],
+            features: Vec::new(),
+            weight: 1.0,
+        };
+        NamedExample { example, names: Vec::new() }
+    }
+
+    fn push(
+        &mut self,
+        built_in: &Summarizer,
+        part: Part,
+        gold: f32,
+        cost: f32,
+        list: &mut dyn FnMut(&mut Features<'_>),
+    ) {
+        let example = &mut self.example;
+        example.parts.push(part);
+        example.gold.push(gold);
+        example.costs.push(cost);
+        let prior = built_in.score(example.task, |features| list(features));
+        example.features.push((0, prior as f32));
+        self.names.push(None);
+        let names = &mut self.names;
+        let mut take = |name: &str, value: f32| {
+            example.features.push((0, value));
+            names.push(Some(name.to_string()));
+        };
+        list(&mut Features::new(&mut take));
+        example.starts.push(example.features.len() as u32);
+    }
+}
+
+impl Example {
+    fn drop_features(&mut self, is_dropped: impl Fn(u32) -> bool) {
+        let mut kept = Vec::with_capacity(self.features.len());
+        let mut starts = vec![0];
+        for part in 0..self.parts.len() {
+            let range = self.starts[part] as usize..self.starts[part + 1] as usize;
+            kept.extend(self.features[range].iter().copied().filter(|&(feature, _)| !is_dropped(feature)));
+            starts.push(kept.len() as u32);
+        }
+        (self.features, self.starts) = (kept, starts);
+    }
+
+    /// How much of each part a relaxed solution has.
+    fn shares(&self, relaxed: &Relaxed, out: &mut [f32]) {
+        for (share, &part) in out.iter_mut().zip(&self.parts) {
+            *share = match part {
+                Part::Concept(concept) => relaxed.concepts[concept],
+                Part::Lead(unit) => relaxed.leads[unit],
+                Part::Sentence(sentence) => relaxed.sentences[sentence],
+                Part::Deletion(unit) => {
+                    let start = self.problem.starts[self.problem.sentence_of(unit as u32)] as usize;
+                    let parent = start + self.problem.units[unit].parent as usize;
+                    relaxed.units[parent] - relaxed.units[unit] + relaxed.leads[unit]
+                }
+            } as f32;
+        }
+    }
+}
+
+/// A choice of units as a solution with whole parts.
+fn integral(problem: &Problem, chosen: &[bool]) -> Relaxed {
+    let one = |on: bool| on as u8 as f64;
+    let mut relaxed = Relaxed {
+        sentences: vec![0.0; problem.sentences()],
+        units: chosen.iter().map(|&on| one(on)).collect(),
+        leads: vec![0.0; chosen.len()],
+        concepts: (0..problem.concepts())
+            .map(|concept| one(problem.occurrences_of(concept).any(|o| problem.is_covered(o, chosen))))
+            .collect(),
+    };
+    for sentence in 0..problem.sentences() {
+        if let Ok(Some(top)) = problem.top_of(sentence, chosen) {
+            relaxed.sentences[sentence] = 1.0;
+            if top > 0 {
+                relaxed.leads[problem.starts[sentence] as usize + top] = 1.0;
+            }
+        }
+    }
+    relaxed
+}
+
+/// A topic as an example; nothing if there is nothing to learn from it.
+fn topic_example(
+    topic: &TrainingTopic,
+    mode: Mode,
+    built_in: &Summarizer,
+) -> Result<Option<NamedExample>, SummarizerError> {
+    let task = Task::from(mode);
+    let request = Request { words: reference_length(&topic.references), mode, ..Request::default() };
+    let mut material = Material::new(&topic.documents, built_in.settings.concept_size);
+    let scores = built_in.concept_scores(&material, task);
+    let assembly =
+        Assembly::new(&topic.documents, &material, &scores, mode, Constraints::Grammatical, request.limits());
+    let worth = concept_recall(&mut material, &topic.references);
+    let chosen = oracle_summary(&assembly, &worth)?;
+    let covered: usize = (0..assembly.problem.concepts())
+        .filter(|&c| assembly.problem.occurrences_of(c).any(|o| assembly.problem.is_covered(o, &chosen)))
+        .count();
+    if covered == 0 {
+        return Ok(None);
+    }
+    let gold = integral(&assembly.problem, &chosen);
+    let mut named = NamedExample::new(task, assembly.problem.clone());
+    let share = 1.0 / covered as f32;
+    assembly.features(&topic.documents, &material, |part, list| {
+        // Concept recall: what the oracle covers and the prediction does not costs its share. Deletions that the oracle
+        // does not make cost as much (precision of arc deletions).
+        let (in_gold, cost) = match part {
+            Part::Concept(concept) => (gold.concepts[concept] as f32, -share * gold.concepts[concept] as f32),
+            Part::Lead(unit) => (gold.leads[unit] as f32, share * (1.0 - gold.leads[unit] as f32)),
+            Part::Sentence(sentence) => (gold.sentences[sentence] as f32, 0.0),
+            Part::Deletion(_) => (0.0, 0.0),
+        };
+        named.push(built_in, part, in_gold, cost, list);
+    });
+    let example = &mut named.example;
+    let mut shares = vec![0.0; example.parts.len()];
+    example.shares(&gold, &mut shares);
+    for (part, share_of_gold) in shares.into_iter().enumerate() {
+        example.gold[part] = share_of_gold;
+        if matches!(example.parts[part], Part::Deletion(_)) {
+            example.costs[part] = share * (1.0 - share_of_gold);
+        }
+    }
+    example.weight = share;
+    Ok(Some(named))
+}
+
+/// A compression as an example; nothing for a sentence without a tree or with nothing to decide.
+fn pair_example(
+    pair: &TrainingPair,
+    settings: &TrainingSettings,
+    built_in: &Summarizer,
+) -> Option<NamedExample> {
+    let tree = Tree::new(&pair.sentence)?;
+    let document = Document::from_sentences(vec![pair.sentence.clone()]);
+    let places = document.word_places(0);
+    let units = compressible(&tree, &chunks(&document, 0, &places), settings.compression);
+    if units.units.len() < 2 || !pair.keep.iter().any(|&keep| keep) {
+        return None;
+    }
+    let (problem, chosen) = nearest_compression(&units, &pair.keep);
+    let gold = integral(&problem, &chosen);
+    let mut lengths = vec![0f32; units.units.len()];
+    units.unit_of.iter().filter(|&&unit| unit != NONE).for_each(|&unit| lengths[unit as usize] += 1.0);
+    for unit in (1..lengths.len()).rev() {
+        lengths[units.units[unit].parent as usize] += lengths[unit];
+    }
+    let total = lengths[0].max(1.0);
+    let mut named = NamedExample::new(Task::Compression, problem);
+    sentence_features(&tree, &units, 0, &mut |part, list| named.push(built_in, part, 0.0, 0.0, list));
+    let example = &mut named.example;
+    let mut shares = vec![0.0; example.parts.len()];
+    example.shares(&gold, &mut shares);
+    for (part, share) in shares.into_iter().enumerate() {
+        example.gold[part] = share;
+        let unit = match example.parts[part] {
+            Part::Deletion(unit) | Part::Lead(unit) => unit,
+            _ => continue,
+        };
+        // Errors count by the words they concern: a wrong deletion loses a subtree.
+        let words = match example.parts[part] {
+            Part::Lead(_) => total - lengths[unit],
+            _ => lengths[unit],
+        };
+        let words = words.max(1.0).sqrt();
+        example.costs[part] = if share > 0.5 { -words } else { settings.precision * words };
+    }
+    example.weight = 1.0 / total.sqrt();
+    Some(named)
+}
+
+impl Parts for Corpus {
+    type Workspace = Scores;
+
+    fn workspace(&self) -> Scores {
+        Scores::default()
+    }
+
+    fn examples(&self) -> usize {
+        self.examples.len()
+    }
+
+    fn parameters(&self) -> usize {
+        self.index.parameters()
+    }
+
+    fn list(&self, example: usize, _: &mut Scores, parts: &mut PartList) {
+        let example = &self.examples[example];
+        for part in 0..example.parts.len() {
+            parts.push(example.gold[part], example.costs[part]);
+            let range = example.starts[part] as usize..example.starts[part + 1] as usize;
+            for &(feature, value) in &example.features[range] {
+                for (index, value) in self.index.expand(example.task as usize, feature, value) {
+                    if value != 0.0 {
+                        parts.feature_with(index, value);
+                    }
+                }
+            }
+        }
+    }
+
+    fn decode(&self, example: usize, scores: &[f32], workspace: &mut Scores, predicted: &mut [f32]) {
+        let example = &self.examples[example];
+        let problem = &example.problem;
+        *workspace = Scores::zeros(problem);
+        for (&part, &score) in example.parts.iter().zip(scores) {
+            *workspace.of(part) = f64::from(score);
+        }
+        let solution = match example.task {
+            Task::Compression => integral(problem, &best_compression(problem, workspace)),
+            // A graph that cannot be built has no finite scores: nothing is predicted.
+            _ => relaxed(problem, workspace, self.iterations).unwrap_or_default(),
+        };
+        if !solution.units.is_empty() {
+            example.shares(&solution, predicted);
+        }
+    }
+
+    fn weight(&self, example: usize) -> f32 {
+        self.examples[example].weight
+    }
+}
+
+impl PartMarginals for Corpus {
+    /// Probabilities for single sentences. The sum over all summaries of a topic is out of reach; its greatest term stands
+    /// for it, as in a perceptron.
+    fn marginals(&self, example: usize, scores: &[f32], workspace: &mut Scores, shares: &mut [f32]) -> f64 {
+        if self.examples[example].task != Task::Compression {
+            self.decode(example, scores, workspace, shares);
+            return scores
+                .iter()
+                .zip(shares.iter())
+                .map(|(&score, &share)| f64::from(score) * f64::from(share))
+                .sum();
+        }
+        let example = &self.examples[example];
+        *workspace = Scores::zeros(&example.problem);
+        for (&part, &score) in example.parts.iter().zip(scores) {
+            *workspace.of(part) = f64::from(score);
+        }
+        let (relaxed, sum) = marginals(&example.problem, workspace);
+        example.shares(&relaxed, shares);
+        sum
+    }
+}
