@@ -1,5 +1,6 @@
 //! `consonant predict`: the model knows its task; one file a task.
 
+mod ner;
 mod parser;
 mod report;
 mod segmenter;
@@ -50,6 +51,7 @@ impl Predict {
         let model = Model::open(&self.model)?;
         match model.task() {
             consonant_tagger::TASK => tagger::predict(&self, &model, context),
+            consonant_ner::TASK => ner::predict(&self, &model, context),
             consonant_parser::TASK => parser::predict(&self, &model, context),
             consonant_segmenter::TASK => segmenter::predict(&self, &model, context),
             consonant_summarizer::TASK => summarizer::predict(&self, &model, context),

@@ -1,5 +1,6 @@
 //! Training, one file a task.
 
+mod ner;
 mod parser;
 mod segmenter;
 mod summarizer;
@@ -25,6 +26,7 @@ pub struct Train {
 #[derive(Subcommand)]
 enum Task {
     Tagger(Box<tagger::TrainTagger>),
+    Ner(Box<ner::TrainNer>),
     Parser(parser::TrainParser),
     Segmenter(segmenter::TrainSegmenter),
     Summarizer(Box<summarizer::TrainSummarizer>),
@@ -35,6 +37,7 @@ impl Train {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         match self.task {
             Task::Tagger(command) => command.run(context),
+            Task::Ner(command) => command.run(context),
             Task::Parser(command) => command.run(context),
             Task::Segmenter(command) => command.run(context),
             Task::Summarizer(command) => command.run(context),

@@ -1,0 +1,234 @@
+//! `consonant train ner`
+
+use std::fs;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use consonant_learn::table::Precision;
+use consonant_learn::trainer::{EpochReport, Stop};
+use consonant_ner::{Consistency, NerSettings, Scope, Trained, train};
+use consonant_sequence::features::{Clusters, Gazetteer, Resources, Vectors};
+use consonant_sequence::{ALGORITHMS, Pairs, algorithm};
+use consonant_text::Sentence;
+use consonant_text::entity::Scheme;
+use consonant_text::input::Input;
+
+use super::named_number;
+use crate::context::Context;
+use crate::sentences;
+
+/// Trains a recognizer of named entities.
+#[derive(Args)]
+#[command(
+    after_help = "Example:\n  consonant train ner --train train.tsv --dev dev.tsv --model ner.model --consistency patterns"
+)]
+pub struct TrainNer {
+    /// Training data: `token<TAB>label` columns, or CoNLL-U with `NER=B-LOC` in MISC; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    train: Vec<PathBuf>,
+    /// Data on which training stops and strengths are chosen.
+    #[arg(long, value_name = "FILE")]
+    dev: Option<PathBuf>,
+    /// Where the model goes.
+    #[arg(long, value_name = "OUT")]
+    model: Option<PathBuf>,
+    /// How labels of one word in several places agree.
+    #[arg(long, value_name = "none|words|patterns", default_value = "none", value_parser = consistency)]
+    consistency: Consistency,
+    /// How entities become labels: bio or bioes.
+    #[arg(long, value_name = "SCHEME", default_value = "bioes", value_parser = scheme)]
+    scheme: Scheme,
+    /// The training algorithm, or `list` to see all with their parameters.
+    #[arg(long, value_name = "NAME", default_value = "averaged-perceptron")]
+    algorithm: String,
+    /// A parameter of the algorithm.
+    #[arg(long = "parameter", short = 'P', value_name = "NAME=VALUE", value_parser = named_number)]
+    parameters: Vec<(String, f64)>,
+    /// Passes over the data (default: 20; 200 iterations for L-BFGS).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    epochs: Option<u32>,
+    /// Stop after so many epochs without a better F on dev.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    patience: u32,
+    /// Feature templates instead of the built-in ones (see docs/templates.md).
+    #[arg(long, value_name = "FILE")]
+    template: Option<PathBuf>,
+    /// Leave out features that occur less often.
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    min_count: u32,
+    /// Give weights to all pairs of feature and label, or to observed ones only.
+    #[arg(long, value_name = "all|observed", default_value = "observed", value_parser = pairs)]
+    weights: Pairs,
+    /// Do not look at other occurrences of a word in its text.
+    #[arg(long)]
+    no_evidence: bool,
+    /// What is taken from the score of O, for more recall (default: what is best on dev).
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    bias: Option<f32>,
+    /// How much agreement counts beside the sentence's own chain (default: what is best on dev, or 1).
+    #[arg(long, value_name = "NUMBER")]
+    strength: Option<f32>,
+    /// Let words agree document by document, or over all that is decoded together (default: by document where documents are marked).
+    #[arg(long, value_name = "document|set", value_parser = scope)]
+    scope: Option<Scope>,
+    /// A list of phrases, one a line.
+    #[arg(long = "gazetteer", value_name = "NAME=FILE", value_parser = named_file)]
+    gazetteers: Vec<(String, PathBuf)>,
+    /// Word clusters: `bits<TAB>word` or `word<TAB>cluster`.
+    #[arg(long, value_name = "FILE")]
+    clusters: Option<PathBuf>,
+    /// Word vectors in text: `word number number …`.
+    #[arg(long, value_name = "FILE")]
+    vectors: Option<PathBuf>,
+    /// Store weights in half precision.
+    #[arg(long)]
+    half: bool,
+    /// Save the state after each epoch; if the file is there, training goes on from it.
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+}
+
+impl TrainNer {
+    /// Trains and writes the model.
+    pub fn run(self, context: &Context) -> Result<ExitCode> {
+        if self.algorithm == "list" {
+            use std::io::Write as _;
+            let mut out = context.open_output(None)?;
+            ALGORITHMS.iter().try_for_each(|algorithm| write!(out, "{algorithm}"))?;
+            out.finish()?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let (false, Some(out)) = (self.train.is_empty(), &self.model) else {
+            return Err(crate::usage_error(
+                "give the training data with --train FILE and the model's place with --model OUT",
+            ));
+        };
+        let settings = self.settings(context)?;
+        let mut sentences = Vec::new();
+        for path in &self.train {
+            sentences.extend(read(path)?);
+        }
+        let dev = self.dev.as_deref().map(read).transpose()?;
+        let trained =
+            train(&sentences, dev.as_deref(), settings, &mut |epoch| context.note(describe(epoch)), None)?;
+        trained.model.write(out)?;
+        context.note(summary(&trained, out));
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn settings(&self, context: &Context) -> Result<NerSettings> {
+        Ok(NerSettings {
+            consistency: self.consistency,
+            scheme: self.scheme,
+            algorithm: algorithm(&self.algorithm)?.name.to_owned(),
+            parameters: self.parameters.clone(),
+            templates: self.template.as_deref().map(read_text).transpose()?,
+            resources: self.resources()?,
+            tags: false,
+            evidence: !self.no_evidence,
+            min_count: self.min_count,
+            pairs: self.weights,
+            bias: self.bias,
+            strength: self.strength,
+            scope: self.scope,
+            epochs: self.epochs.map(|epochs| epochs as usize),
+            patience: self.patience as usize,
+            precision: if self.half { Precision::Half } else { Precision::Single },
+            threads: context.threads,
+            seed: context.seed,
+            checkpoint: self.checkpoint.clone(),
+        })
+    }
+
+    fn resources(&self) -> Result<Resources> {
+        let name = |path: &Path| path.display().to_string();
+        let clusters = self
+            .clusters
+            .as_deref()
+            .map(|path| anyhow::Ok(Clusters::read(&name(path), reader(path)?)?))
+            .transpose()?;
+        let vectors = self
+            .vectors
+            .as_deref()
+            .map(|path| anyhow::Ok(Vectors::read(&name(path), reader(path)?)?))
+            .transpose()?;
+        let gazetteers =
+            self.gazetteers.iter().map(|(name, path)| anyhow::Ok(Gazetteer::read(name, reader(path)?)?));
+        Ok(Resources { clusters, gazetteers: gazetteers.collect::<Result<_>>()?, vectors })
+    }
+}
+
+fn describe(epoch: &EpochReport) -> String {
+    let dev = epoch.dev.map_or(String::new(), |score| format!("  dev F {:.2}", 100.0 * score));
+    let errors = if epoch.errors > 0 { format!("  {} errors", epoch.errors) } else { String::new() };
+    format!("epoch {:3}  loss {:.4}{errors}{dev}  {:.1} s", epoch.epoch, epoch.loss, epoch.seconds)
+}
+
+fn summary(trained: &Trained, out: &Path) -> String {
+    let why = match trained.stop {
+        Stop::Epochs => "all epochs done",
+        Stop::Patience => "no better on dev",
+        Stop::Converged => "nothing left to learn",
+        Stop::Interrupted => "interrupted",
+    };
+    let f1 = trained.f1.map_or(String::new(), |score| format!(", dev F {:.2}", 100.0 * score));
+    format!(
+        "{}: epoch {}{f1} with bias {:.1}, strength of agreement {} ({why})",
+        out.display(),
+        trained.epoch,
+        trained.bias,
+        trained.strength
+    )
+}
+
+fn read(path: &Path) -> Result<Vec<Sentence>> {
+    Ok(sentences::open(path)?.reader.collect::<Result<_, _>>()?)
+}
+
+fn reader(path: &Path) -> Result<BufReader<Input>> {
+    Ok(BufReader::new(Input::open(path)?))
+}
+
+fn read_text(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+fn consistency(text: &str) -> Result<Consistency, String> {
+    Consistency::ALL
+        .into_iter()
+        .find(|kind| kind.name() == text)
+        .ok_or_else(|| "expected none, words or patterns".to_owned())
+}
+
+fn scope(text: &str) -> Result<Scope, String> {
+    [Scope::Document, Scope::Set]
+        .into_iter()
+        .find(|scope| scope.name() == text)
+        .ok_or_else(|| "expected document or set".to_owned())
+}
+
+fn scheme(text: &str) -> Result<Scheme, String> {
+    match text {
+        "bio" => Ok(Scheme::Iob2),
+        "bioes" => Ok(Scheme::Bioes),
+        _ => Err("expected bio or bioes".to_owned()),
+    }
+}
+
+fn pairs(text: &str) -> Result<Pairs, String> {
+    match text {
+        "all" => Ok(Pairs::All),
+        "observed" => Ok(Pairs::Observed),
+        _ => Err("expected all or observed".to_owned()),
+    }
+}
+
+fn named_file(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, path)) if !name.is_empty() && !path.is_empty() => Ok((name.to_owned(), path.into())),
+        _ => Err("expected NAME=FILE".to_owned()),
+    }
+}

@@ -1,0 +1,170 @@
+//! What a text says about a word in other places (the global features of Chieu & Ng 2002, Named entity recognition: a
+//! maximum entropy approach using global information, COLING).
+//!
+//! For each word, its other occurrences in the text tell how they are written and between which words they stand. A word
+//! keeps at most [`MOST`] facts, so a text of one word repeated takes no more than linear time.
+
+use consonant_learn::hash;
+use consonant_text::Sentence;
+use rustc_hash::FxHashMap;
+
+/// Facts that are kept for a word.
+const MOST: usize = 24;
+
+/// Kinds of facts about an occurrence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fact {
+    /// It has a capital inside of a sentence.
+    Capital,
+    /// It has a capital at the start of a sentence.
+    First,
+    /// It has no capital.
+    Lower,
+    /// It follows this word.
+    After,
+    /// It precedes this word.
+    Before,
+    /// The capitalized words around it begin with this one.
+    Begins,
+    /// The capitalized words around it end with this one.
+    Ends,
+}
+
+impl Fact {
+    const ALL: [Self; 7] =
+        [Self::Capital, Self::First, Self::Lower, Self::After, Self::Before, Self::Begins, Self::Ends];
+
+    fn key(self, word: Option<u64>) -> u64 {
+        let kind = hash::combine(0x6576_6964_656e_6365, self as u64);
+        word.map_or(kind, |word| hash::combine(kind, word))
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    key: u64,
+    count: u32,
+    /// The token that the fact is from, if it is from one only.
+    token: u32,
+}
+
+/// How a word is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Capital,
+    Lower,
+    Other,
+}
+
+fn case(word: &str) -> Case {
+    match word.chars().next() {
+        Some(first) if first.is_uppercase() => Case::Capital,
+        Some(first) if first.is_alphabetic() => Case::Lower,
+        _ => Case::Other,
+    }
+}
+
+/// The facts about the words of one text; buffers are reused from text to text.
+#[derive(Debug, Default)]
+pub(crate) struct Evidence {
+    types: FxHashMap<u64, u32>,
+    facts: Vec<Vec<Known>>,
+    /// For each token of the text, the type of its word.
+    tokens: Vec<u32>,
+    cases: Vec<Case>,
+    /// The first token of each sentence.
+    starts: Vec<usize>,
+    lower: String,
+}
+
+impl Evidence {
+    /// Reads a text.
+    pub(crate) fn read(&mut self, sentences: &[Sentence]) {
+        self.types.clear();
+        self.tokens.clear();
+        self.cases.clear();
+        self.starts.clear();
+        self.facts.iter_mut().for_each(Vec::clear);
+        for sentence in sentences {
+            self.starts.push(self.tokens.len());
+            for word in 0..sentence.len() {
+                let kind = self.type_of(sentence.form(word));
+                self.tokens.push(kind);
+                self.cases.push(case(sentence.form(word)));
+            }
+        }
+        for (number, sentence) in sentences.iter().enumerate() {
+            self.observe(sentence, self.starts[number]);
+        }
+    }
+
+    fn type_of(&mut self, form: &str) -> u32 {
+        self.lower.clear();
+        self.lower.extend(form.chars().flat_map(char::to_lowercase));
+        let next = self.types.len() as u32;
+        let kind = *self.types.entry(hash::key(self.lower.as_bytes())).or_insert(next);
+        if kind == next && self.facts.len() <= kind as usize {
+            self.facts.push(Vec::new());
+        }
+        kind
+    }
+
+    fn observe(&mut self, sentence: &Sentence, start: usize) {
+        let word_key = |word: usize| hash::key(sentence.form(word).as_bytes());
+        let mut run = 0..0;
+        for word in 0..sentence.len() {
+            let case = self.cases[start + word];
+            if case != Case::Capital {
+                if case == Case::Lower {
+                    self.note(start + word, Fact::Lower.key(None));
+                }
+                continue;
+            }
+            if word >= run.end {
+                let length = (word..sentence.len())
+                    .take_while(|&other| self.cases[start + other] == Case::Capital)
+                    .count();
+                run = word..word + length;
+            }
+            self.note(start + word, if word == 0 { Fact::First } else { Fact::Capital }.key(None));
+            if word > 0 {
+                self.note(start + word, Fact::After.key(Some(word_key(word - 1))));
+            }
+            if word + 1 < sentence.len() {
+                self.note(start + word, Fact::Before.key(Some(word_key(word + 1))));
+            }
+            if run.len() > 1 {
+                self.note(start + word, Fact::Begins.key(Some(word_key(run.start))));
+                self.note(start + word, Fact::Ends.key(Some(word_key(run.end - 1))));
+            }
+        }
+    }
+
+    fn note(&mut self, token: usize, key: u64) {
+        let facts = &mut self.facts[self.tokens[token] as usize];
+        if let Some(fact) = facts.iter_mut().find(|fact| fact.key == key) {
+            fact.count += 1;
+        } else if facts.len() < MOST {
+            facts.push(Known { key, count: 1, token: token as u32 });
+        }
+    }
+
+    /// The keys of the features of a word: facts from its other occurrences.
+    pub(crate) fn features(&self, sentence: usize, word: usize, keys: &mut Vec<u64>) {
+        let token = self.starts[sentence] + word;
+        let case = hash::combine(1, self.cases[token] as u64);
+        let first = hash::combine(case, u64::from(word == 0));
+        let mut written = 0u64;
+        for fact in &self.facts[self.tokens[token] as usize] {
+            if fact.count == 1 && fact.token as usize == token {
+                continue;
+            }
+            match Fact::ALL[..3].iter().position(|kind| kind.key(None) == fact.key) {
+                Some(kind) => written |= 1 << kind,
+                None if self.cases[token] == Case::Capital => keys.push(fact.key),
+                None => {}
+            }
+        }
+        keys.push(hash::combine(first, written));
+    }
+}

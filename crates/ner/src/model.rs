@@ -1,0 +1,236 @@
+//! A recognizer on disk: the chain, its templates and resources, how labels agree, and how it came to be.
+
+use consonant_learn::model::{Model, ModelWriter};
+use consonant_sequence::ChainModel;
+use consonant_sequence::features::Resources;
+use consonant_text::entity::Scheme;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::features::Features;
+use crate::occurrences::OrdinaryWords;
+use crate::parts::LabelSet;
+use crate::patterns::Layout;
+use crate::{Decoder, NerError};
+
+/// The name of the task in model files.
+pub const TASK: &str = "ner";
+
+/// How labels of one word in several places are made to agree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Consistency {
+    /// Sentences are decoded by themselves.
+    #[default]
+    None,
+    /// A second chain over the occurrences of each word (Chieu & Teow 2012).
+    Words,
+    /// Skip edges and phrase patterns over a group of sentences (Qian & Liu 2014).
+    Patterns,
+}
+
+impl Consistency {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::None, Self::Words, Self::Patterns];
+
+    /// Its name on the command line and in models.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Words => "words",
+            Self::Patterns => "patterns",
+        }
+    }
+}
+
+/// Over which sentences the occurrences of a word are chained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// Document by document.
+    Document,
+    /// Over all that is decoded together.
+    Set,
+}
+
+impl Scope {
+    /// Its name on the command line and in models.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Document => "document",
+            Self::Set => "set",
+        }
+    }
+}
+
+/// How a recognizer was made; the metadata of its file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Settings {
+    pub consistency: Consistency,
+    #[serde(with = "scheme_name")]
+    pub scheme: Scheme,
+    /// The scheme of the training data, in which predictions are written.
+    #[serde(with = "scheme_name")]
+    pub written: Scheme,
+    pub tags: bool,
+    pub evidence: bool,
+    /// Taken from the score of `O` in decoding: what is lost in precision is won in recall.
+    pub bias: f32,
+    /// How much agreement counts beside the sentence's own chain.
+    pub strength: f32,
+    /// Over what words agree, where they do.
+    pub scope: Option<Scope>,
+    /// By how much right labels were made to stand out: the unit of scores.
+    pub margin: f64,
+    pub algorithm: String,
+    pub parameters: Vec<(String, f64)>,
+    pub epoch: usize,
+    pub f1: Option<f64>,
+    pub sentences: usize,
+    pub tokens: usize,
+    pub fingerprint: u64,
+}
+
+mod scheme_name {
+    use consonant_text::entity::Scheme;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(scheme: &Scheme, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(scheme.name())
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Scheme, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// A trained recognizer. Cheap to clone; weights stay in the mapped file.
+#[derive(Debug, Clone)]
+pub struct NerModel {
+    pub(crate) chain: ChainModel,
+    pub(crate) features: Features,
+    pub(crate) labels: LabelSet,
+    pub(crate) agreement: Agreement,
+    pub(crate) settings: Settings,
+}
+
+/// What makes labels agree.
+#[derive(Debug, Clone)]
+pub(crate) enum Agreement {
+    None,
+    Words { ordinary: OrdinaryWords, chain: ChainModel, scope: Scope },
+    Patterns { ordinary: OrdinaryWords, layout: Layout, weights: Vec<f32> },
+}
+
+impl Agreement {
+    fn open(model: &Model, settings: &Settings, labels: &LabelSet) -> Result<Self, NerError> {
+        match settings.consistency {
+            Consistency::None => Ok(Self::None),
+            Consistency::Words => {
+                let chain = ChainModel::open(&Model::from_bytes(&model.array::<u8>("words")?)?)?;
+                if chain.order() != 1 || chain.labels().names() != labels.names().collect::<Vec<_>>() {
+                    return Err(model.damaged("its two chains have different labels").into());
+                }
+                let scope = settings.scope.unwrap_or(Scope::Document);
+                Ok(Self::Words { ordinary: OrdinaryWords::open(model)?, chain, scope })
+            }
+            Consistency::Patterns => {
+                let layout = Layout::new(labels);
+                let weights = model.array::<f32>("patterns")?.to_vec();
+                if weights.len() != layout.parameters() || weights.iter().any(|weight| !weight.is_finite()) {
+                    return Err(model.damaged("the weights of its patterns do not fit its labels").into());
+                }
+                Ok(Self::Patterns { ordinary: OrdinaryWords::open(model)?, layout, weights })
+            }
+        }
+    }
+
+    pub(crate) fn store(&self, writer: &mut ModelWriter, words: &[u8]) {
+        match self {
+            Self::None => {}
+            Self::Words { ordinary, .. } => {
+                ordinary.store(writer);
+                writer.array("words", words);
+            }
+            Self::Patterns { ordinary, weights, .. } => {
+                ordinary.store(writer);
+                writer.array("patterns", weights);
+            }
+        }
+    }
+}
+
+impl NerModel {
+    /// Opens a recognizer's model; other tasks' models are refused.
+    pub fn open(model: &Model) -> Result<Self, NerError> {
+        model.expect_task(TASK)?;
+        let settings: Settings = serde_json::from_value(model.metadata().clone())
+            .map_err(|error| model.damaged(format!("its description is incomplete: {error}")))?;
+        let chain = ChainModel::open(model)?;
+        if chain.order() != 1 {
+            return Err(model.damaged(format!("a chain of order {}, expected 1", chain.order())).into());
+        }
+        let templates = model.text("templates")?;
+        let features = Features::new(&templates, Resources::open(model)?, settings.tags, settings.evidence)?;
+        let labels = LabelSet::new(chain.labels(), settings.scheme);
+        if labels.names().any(|name| settings.scheme.parse(name).is_none()) {
+            return Err(model.damaged("its labels are not of its scheme").into());
+        }
+        if !(settings.bias.is_finite() && settings.strength.is_finite() && settings.margin.is_finite()) {
+            return Err(model.damaged("its bias, strength or margin is no number").into());
+        }
+        let agreement = Agreement::open(model, &settings, &labels)?;
+        Ok(Self { chain, features, labels, agreement, settings })
+    }
+
+    /// Opens a model from bytes in memory.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, NerError> {
+        Self::open(&Model::from_bytes(bytes)?)
+    }
+
+    /// How its labels agree.
+    pub fn consistency(&self) -> Consistency {
+        self.settings.consistency
+    }
+
+    /// The types of entities that it knows, in the order of their labels.
+    pub fn types(&self) -> Vec<&str> {
+        let mut types: Vec<&str> = Vec::new();
+        for label in 0..self.labels.len() as u32 {
+            if let Some((_, kind)) = self.labels.tag(label)
+                && !types.contains(&kind)
+            {
+                types.push(kind);
+            }
+        }
+        types
+    }
+
+    /// The chain over the words of a sentence.
+    pub fn chain(&self) -> &ChainModel {
+        &self.chain
+    }
+
+    /// Whether it reads the parts of speech of words.
+    pub fn reads_tags(&self) -> bool {
+        self.settings.tags
+    }
+
+    /// Decodes many sentences, in parallel on rayon's threads.
+    pub fn decoder(&self) -> Result<Decoder<'_>, NerError> {
+        Decoder::new(self)
+    }
+}
+
+/// Begins a model file.
+pub(crate) fn store(
+    settings: &Settings,
+    features: &Features,
+    chain: impl FnOnce(&mut ModelWriter),
+) -> ModelWriter {
+    let mut writer = ModelWriter::new(TASK, json!(settings));
+    writer.text("templates", features.extractor.templates().text());
+    features.extractor.resources().store(&mut writer);
+    chain(&mut writer);
+    writer
+}

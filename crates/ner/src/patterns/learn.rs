@@ -1,0 +1,212 @@
+//! Learning the weights of skip edges and patterns: an averaged perceptron with decoding in the loop.
+//!
+//! On its own training data a chain is nearly always right and leaves nothing for agreement to do. So the chain's scores come from
+//! models that have not seen the sentence: the training data is cut in two, and each half is scored by a chain trained on the other.
+
+use consonant_learn::problem::{Problem, Separate, Separation, Weights};
+use consonant_learn::sparse::SparseVector;
+use consonant_learn::trainer::{Method as Learning, Parameters, Run, train};
+use consonant_map::solver::Method;
+use consonant_sequence::Labels;
+use consonant_text::Sentence;
+
+use super::{GroupLinks, GroupProblem, Layout, PatternDecoder};
+use crate::documents::groups;
+use crate::occurrences::OrdinaryWords;
+use crate::scores::SentenceScores;
+use crate::{NerError, NerModel};
+
+/// Passes over the training data.
+const EPOCHS: usize = 10;
+/// Iterations of a decoder in training; the few groups that need more are decoded well enough.
+const MOST_ITERATIONS: usize = 50;
+/// Labels that score so many margins less than the best in a sentence of their own are out of the reach of agreement. A chain
+/// is sure of nearly all words, so what is left is small: decoding takes a tenth of the time.
+const SLACK: f64 = 1.0;
+/// What an update by each group once may move a weight by, in margins of the chain: weights settle at the same size for any number of groups.
+const RATE: f64 = 0.4;
+
+/// A group of training sentences with what a chain that has not seen them says.
+struct TrainingGroup {
+    links: GroupLinks,
+    scores: Vec<SentenceScores>,
+    /// Gold labels of all tokens.
+    gold: Vec<u32>,
+    /// Labels that agreement might bring about.
+    candidates: Vec<Vec<u32>>,
+    /// Which half's model scored it.
+    half: usize,
+}
+
+/// Training groups, to be filled half by half.
+pub(crate) struct PatternTask {
+    layout: Layout,
+    groups: Vec<TrainingGroup>,
+    /// Scores by previous label and label, of each half's model.
+    transitions: Vec<Vec<f32>>,
+    /// The margin that the chains were trained with.
+    margin: f64,
+    /// The value of a feature: its square is what an update moves a score by.
+    value: f32,
+}
+
+impl PatternTask {
+    pub(crate) fn new(layout: Layout, margin: f64) -> Self {
+        Self { layout, groups: Vec::new(), transitions: Vec::new(), margin, value: 1.0 }
+    }
+
+    /// Adds sentences, scored by a model that was trained on others, whose labels may have other numbers.
+    pub(crate) fn add(
+        &mut self,
+        model: &NerModel,
+        sentences: &[Sentence],
+        gold: &[Vec<String>],
+        labels: &Labels,
+        ordinary: &OrdinaryWords,
+    ) -> Result<(), NerError> {
+        let decoder = model.decoder()?;
+        let translation = Translation::new(labels, model.chain.labels(), model.settings.margin);
+        let half = self.transitions.len();
+        self.transitions.push(translation.square(decoder.transitions()));
+        let scores = decoder.scores(sentences)?;
+        for group in groups(sentences) {
+            let members: Vec<&Sentence> = group.iter().map(|&number| &sentences[number]).collect();
+            let links = GroupLinks::read(&members, ordinary);
+            if links.is_empty() {
+                continue;
+            }
+            let gold: Option<Vec<u32>> =
+                group.iter().flat_map(|&number| &gold[number]).map(|name| labels.get(name)).collect();
+            // Gold labels come from the same scheme, so all of them are known.
+            let Some(gold) = gold else { continue };
+            let scores: Vec<SentenceScores> =
+                group.iter().map(|&number| translation.scores(&scores[number])).collect();
+            let mut candidates = Vec::with_capacity(gold.len());
+            for scores in &scores {
+                scores.candidates(&self.transitions[half], (SLACK * self.margin) as f32, &mut candidates);
+            }
+            self.groups.push(TrainingGroup { links, scores, gold, candidates, half });
+        }
+        Ok(())
+    }
+
+    /// Learns the weights.
+    pub(crate) fn learn(mut self, seed: u64, threads: usize) -> Result<Vec<f32>, NerError> {
+        if self.groups.is_empty() {
+            return Ok(vec![0.0; self.layout.parameters()]);
+        }
+        self.value = (RATE * self.margin / self.groups.len() as f64).sqrt() as f32;
+        let parameters = Parameters::defaults(Learning::AveragedPerceptron.info());
+        let run = Run { epochs: EPOCHS, shuffle: true, seed, threads, ..Run::default() };
+        let trained = train(&self, Learning::AveragedPerceptron, &parameters, run)?;
+        Ok(trained.weights.iter().map(|weight| weight * self.value).collect())
+    }
+}
+
+impl Problem for PatternTask {
+    type Workspace = PatternDecoder;
+
+    fn workspace(&self) -> PatternDecoder {
+        PatternDecoder::new(Method::TwoSlave, Some(MOST_ITERATIONS))
+    }
+
+    fn parameters(&self) -> usize {
+        self.layout.parameters()
+    }
+
+    fn examples(&self) -> usize {
+        self.groups.len()
+    }
+}
+
+impl Separate for PatternTask {
+    fn separate(
+        &self,
+        example: usize,
+        weights: Weights<'_>,
+        _: f32,
+        decoder: &mut PatternDecoder,
+        difference: &mut SparseVector,
+    ) -> Separation {
+        let group = &self.groups[example];
+        let weights: Vec<f32> =
+            weights.values.iter().map(|weight| weight * weights.scale * self.value).collect();
+        let scores: Vec<&SentenceScores> = group.scores.iter().collect();
+        let problem = GroupProblem {
+            layout: &self.layout,
+            links: &group.links,
+            scores: &scores,
+            transitions: &self.transitions[group.half],
+            weights: &weights,
+            candidates: Some(&group.candidates),
+        };
+        // Scores are finite and shapes fit by construction, so a graph can always be built; if not, there is nothing to learn from it.
+        let Ok(answer) = decoder.decode(&problem) else { return Separation::CORRECT };
+        let predicted: Vec<u32> = answer.paths.iter().flatten().copied().collect();
+        if predicted == group.gold {
+            return Separation::CORRECT;
+        }
+        group.links.features(&self.layout, &group.gold, |index| difference.push(index as u32, self.value));
+        group.links.features(&self.layout, &predicted, |index| difference.push(index as u32, -self.value));
+        difference.compact();
+        let mut gold_paths = Vec::with_capacity(scores.len());
+        let mut rest = &group.gold[..];
+        for scores in &scores {
+            let (path, after) = rest.split_at(scores.path.len());
+            gold_paths.push(path.to_vec());
+            rest = after;
+        }
+        let wrong = predicted.iter().zip(&group.gold).filter(|(a, b)| a != b).count();
+        let violation = (answer.value - problem.value(&gold_paths)) as f32;
+        Separation { violation, cost: wrong as f32, weight: 1.0 }
+    }
+}
+
+/// Brings the scores of one model into the numbers of another's labels.
+struct Translation {
+    /// For each label its number in the model, if it has one.
+    numbers: Vec<Option<usize>>,
+    back: Vec<u32>,
+    /// The score of a label that the model does not know, below any other.
+    unknown: f32,
+}
+
+impl Translation {
+    fn new(labels: &Labels, model: &Labels, margin: f64) -> Self {
+        let numbers =
+            labels.names().iter().map(|name| model.get(name).map(|number| number as usize)).collect();
+        let back = model.names().iter().map(|name| labels.get(name).unwrap_or_default()).collect();
+        Self { numbers, back, unknown: (-4.0 * margin) as f32 }
+    }
+
+    fn row(&self, row: &[f32]) -> impl Iterator<Item = f32> {
+        self.numbers.iter().map(|number| number.map_or(self.unknown, |number| row[number]))
+    }
+
+    fn square(&self, table: &[f32]) -> Vec<f32> {
+        let size = self.back.len();
+        self.numbers
+            .iter()
+            .flat_map(|previous| {
+                self.numbers.iter().map(move |label| match (previous, label) {
+                    (Some(previous), Some(label)) => table[previous * size + label],
+                    _ => 0.0,
+                })
+            })
+            .collect()
+    }
+
+    fn scores(&self, scores: &SentenceScores) -> SentenceScores {
+        let size = self.back.len();
+        SentenceScores {
+            nodes: scores
+                .nodes
+                .chunks_exact(size)
+                .flat_map(|row| self.row(row).collect::<Vec<_>>())
+                .collect(),
+            steps: scores.steps.chunks_exact(size * size).flat_map(|table| self.square(table)).collect(),
+            path: scores.path.iter().map(|&label| self.back[label as usize]).collect(),
+            value: scores.value,
+        }
+    }
+}

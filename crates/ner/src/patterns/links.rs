@@ -1,0 +1,163 @@
+//! What has to agree in a group of sentences, and which weights speak of it.
+
+use consonant_text::Sentence;
+use consonant_text::entity::Position;
+
+use crate::occurrences::{Occurrences, OrdinaryWords};
+use crate::parts::LabelSet;
+
+/// How many later occurrences an occurrence is joined to.
+const AHEAD: usize = 2;
+/// Ways to write a word, which have skip weights of their own: with a capital, without, neither.
+pub(super) const CASES: usize = 3;
+
+/// Where the weights of skip edges and patterns stand.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    pub(super) labels: usize,
+    /// For each label its type; the number of types for `O`.
+    type_of: Vec<usize>,
+    pub(super) types: usize,
+    /// For each type, the labels that begin, continue and end an entity of several words.
+    spans: Vec<Option<[u32; 3]>>,
+}
+
+impl Layout {
+    pub(crate) fn new(labels: &LabelSet) -> Self {
+        let mut names: Vec<&str> = Vec::new();
+        let mut spans: Vec<[Option<u32>; 3]> = Vec::new();
+        let mut type_of = Vec::new();
+        for label in 0..labels.len() as u32 {
+            let Some((position, kind)) = labels.tag(label) else {
+                type_of.push(usize::MAX);
+                continue;
+            };
+            let number = names.iter().position(|&name| name == kind).unwrap_or_else(|| {
+                names.push(kind);
+                spans.push([None; 3]);
+                names.len() - 1
+            });
+            type_of.push(number);
+            match position {
+                Position::Begin => spans[number][0] = Some(label),
+                Position::Inside => spans[number][1] = Some(label),
+                Position::End => spans[number][2] = Some(label),
+                Position::Single => {}
+            }
+        }
+        let types = names.len();
+        type_of.iter_mut().for_each(|kind| *kind = (*kind).min(types));
+        let complete = |[begin, inside, end]: [Option<u32>; 3]| {
+            // In IOB2 an entity goes on to its end; in BIOES nothing may be inside of all entities of two words.
+            let end = end.or(inside)?;
+            Some([begin?, inside.unwrap_or(u32::MAX), end])
+        };
+        let spans = spans.into_iter().map(complete).collect();
+        Self { labels: labels.len(), type_of, types, spans }
+    }
+
+    /// The number of weights.
+    pub(crate) fn parameters(&self) -> usize {
+        CASES * (self.labels + self.types) + self.types
+    }
+
+    /// The weight of two labels at the ends of a skip edge: equal labels, or equal types.
+    pub(super) fn skip(&self, case: usize, one: usize, other: usize) -> Option<usize> {
+        let start = case * (self.labels + self.types);
+        if one == other {
+            return Some(start + one);
+        }
+        let kind = self.type_of[one];
+        (kind < self.types && kind == self.type_of[other]).then_some(start + self.labels + kind)
+    }
+
+    /// The weight of a phrase that is an entity of one type in both places.
+    pub(super) fn phrase(&self, kind: usize) -> usize {
+        CASES * (self.labels + self.types) + kind
+    }
+
+    /// The label of a word of an entity of several words; nothing if training had no such label.
+    pub(super) fn label_in(&self, kind: usize, word: usize, length: usize) -> Option<u32> {
+        let [begin, inside, end] = self.spans[kind]?;
+        let label = if word == 0 {
+            begin
+        } else if word + 1 == length {
+            end
+        } else {
+            inside
+        };
+        (label != u32::MAX).then_some(label)
+    }
+}
+
+/// What is linked in a group: tokens are counted through the group's sentences.
+#[derive(Debug)]
+pub(crate) struct GroupLinks {
+    /// The first token of each sentence; one more at the end.
+    pub(super) starts: Vec<usize>,
+    /// Pairs of tokens with the case of their word.
+    pub(super) skips: Vec<(u32, u32, u8)>,
+    /// First tokens of two places, and the length of the phrase.
+    pub(super) phrases: Vec<(u32, u32, u32)>,
+    /// For each sentence, whether anything in it is linked.
+    pub(super) linked: Vec<bool>,
+}
+
+impl GroupLinks {
+    pub(crate) fn read(sentences: &[&Sentence], ordinary: &OrdinaryWords) -> Self {
+        let found = Occurrences::read(sentences.iter().copied(), ordinary);
+        let form = |token: usize| {
+            let sentence = found.sentences.partition_point(|&start| start <= token) - 1;
+            sentences[sentence].form(token - found.sentences[sentence])
+        };
+        let skips = (0..found.len())
+            .flat_map(|number| {
+                let chain = found.chain(number);
+                let case = case_of(form(chain[0] as usize));
+                (0..chain.len()).flat_map(move |place| {
+                    chain[place + 1..].iter().take(AHEAD).map(move |&other| (chain[place], other, case))
+                })
+            })
+            .collect();
+        let phrases = found.phrases().into_iter().map(|(a, b, length)| (a as u32, b as u32, length as u32));
+        let linked = found
+            .sentences
+            .windows(2)
+            .map(|range| (range[0]..range[1]).any(|token| found.is_linked(token)))
+            .collect();
+        Self { skips, phrases: phrases.collect(), linked, starts: found.sentences }
+    }
+
+    /// Whether nothing has to agree.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.skips.is_empty()
+    }
+
+    /// Calls `each` with the weights that an assignment of labels to all tokens earns.
+    pub(crate) fn features(&self, layout: &Layout, labels: &[u32], mut each: impl FnMut(usize)) {
+        for &(one, other, case) in &self.skips {
+            let (one, other) = (labels[one as usize] as usize, labels[other as usize] as usize);
+            layout.skip(case.into(), one, other).into_iter().for_each(&mut each);
+        }
+        for &(one, other, length) in &self.phrases {
+            for kind in 0..layout.types {
+                let holds = |from: u32| {
+                    (0..length as usize).all(|word| {
+                        layout.label_in(kind, word, length as usize) == Some(labels[from as usize + word])
+                    })
+                };
+                if holds(one) && holds(other) {
+                    each(layout.phrase(kind));
+                }
+            }
+        }
+    }
+}
+
+fn case_of(word: &str) -> u8 {
+    match word.chars().next() {
+        Some(first) if first.is_uppercase() => 0,
+        Some(first) if first.is_alphabetic() => 1,
+        _ => 2,
+    }
+}

@@ -1,0 +1,120 @@
+//! Learning the word model: the features of the sentence model, over chains of the same word.
+
+use consonant_learn::model::ModelWriter;
+use consonant_learn::trainer::Run;
+use consonant_sequence::features::FeatureBuffer;
+use consonant_sequence::{CorpusBuilder, CorpusOptions, Labels, Training, train};
+use consonant_text::Sentence;
+
+use crate::documents::documents;
+use crate::features::Features;
+use crate::model::{Scope, TASK};
+use crate::occurrences::{Occurrences, OrdinaryWords};
+use crate::{NerError, NerSettings};
+
+/// Trains the word model and returns it as a model of its own. Its labels have the numbers of the sentence model's.
+pub(crate) fn learn(
+    sentences: &[Sentence],
+    gold: &[Vec<String>],
+    features: &Features,
+    ordinary: &OrdinaryWords,
+    labels: &Labels,
+    (settings, training, scope, epochs): (&NerSettings, &Training<'_>, Scope, usize),
+) -> Result<Vec<u8>, NerError> {
+    let rows = FeatureRows::read(sentences, features, ordinary);
+    let options = CorpusOptions {
+        order: 1,
+        min_count: settings.min_count,
+        pairs: settings.pairs,
+        ..CorpusOptions::default()
+    };
+    let mut builder = CorpusBuilder::new(options);
+    // A sentence that counts nothing settles the numbers of labels.
+    builder.begin(0.0);
+    labels.names().iter().for_each(|name| builder.token(Some(name), &[], &[], &[]));
+    builder.end();
+    let groups = match scope {
+        Scope::Document => documents(sentences),
+        Scope::Set => vec![0..sentences.len()],
+    };
+    let starts = token_starts(sentences);
+    let flat: Vec<&str> = gold.iter().flatten().map(String::as_str).collect();
+    for group in groups {
+        let first = starts[group.start];
+        let occurrences = Occurrences::read(sentences[group].iter(), ordinary);
+        for number in 0..occurrences.len() {
+            builder.begin(1.0);
+            for &token in occurrences.chain(number) {
+                let token = first + token as usize;
+                let (keys, values) = rows.row(token);
+                builder.token(Some(flat[token]), keys, values, &[]);
+            }
+            builder.end();
+        }
+    }
+    let corpus = builder.finish()?;
+    let training = Training {
+        algorithm: training.algorithm,
+        parameters: training.parameters.clone(),
+        diagram: None,
+        // Any label may follow any other in the next occurrence of a word.
+        mask: None,
+    };
+    let run = Run {
+        epochs,
+        shuffle: !training.algorithm.is_batch(),
+        seed: settings.seed,
+        threads: settings.threads,
+        ..Run::default()
+    };
+    let trained = train(&corpus, &training, None, run)?;
+    let mut writer = ModelWriter::new(TASK, serde_json::Value::Null);
+    trained.store(&mut writer, settings.precision);
+    Ok(writer.to_bytes())
+}
+
+fn token_starts(sentences: &[Sentence]) -> Vec<usize> {
+    let mut starts = Vec::with_capacity(sentences.len() + 1);
+    let mut next = 0;
+    for sentence in sentences {
+        starts.push(next);
+        next += sentence.len();
+    }
+    starts.push(next);
+    starts
+}
+
+/// The features of all words that may be names.
+struct FeatureRows {
+    starts: Vec<usize>,
+    keys: Vec<u64>,
+    values: Vec<f32>,
+}
+
+impl FeatureRows {
+    fn read(sentences: &[Sentence], features: &Features, ordinary: &OrdinaryWords) -> Self {
+        let mut rows = Self { starts: vec![0], keys: Vec::new(), values: Vec::new() };
+        let mut reader = features.reader();
+        let (mut buffer, mut pairs) = (FeatureBuffer::default(), Vec::new());
+        for text in documents(sentences) {
+            reader.document(&sentences[text.clone()]);
+            for (number, sentence) in sentences[text].iter().enumerate() {
+                reader.sentence(number, sentence);
+                for word in 0..sentence.len() {
+                    if ordinary.may_be_name(sentence.form(word)) {
+                        reader.word(word, &mut buffer, &mut pairs);
+                        rows.keys.extend_from_slice(&buffer.keys);
+                        rows.values.extend_from_slice(&buffer.values);
+                    }
+                    rows.starts.push(rows.keys.len());
+                }
+            }
+        }
+        rows
+    }
+
+    fn row(&self, token: usize) -> (&[u64], &[f32]) {
+        let range = self.starts[token]..self.starts[token + 1];
+        (&self.keys[range.clone()], self.values.get(range).unwrap_or_default())
+    }
+}
