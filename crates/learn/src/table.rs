@@ -353,6 +353,39 @@ impl HashKernel {
         }
     }
 
+    /// Appends the weights of many keys of 32 bits. The keys of a whole example at once keep more reads from memory under way
+    /// than sums over the few keys of a part.
+    pub fn gather(&self, keys: &[u32], out: &mut Vec<f32>) {
+        let mask = self.mask as usize;
+        match &self.weights {
+            Stored::Single(weights) => out.extend(keys.iter().map(|&key| weights[key as usize & mask])),
+            Stored::Half(weights) => {
+                let weights: &[u16] = weights;
+                let mut found = [0; 256];
+                for keys in keys.chunks(found.len()) {
+                    for (found, &key) in found.iter_mut().zip(keys) {
+                        *found = weights[key as usize & mask];
+                    }
+                    out.extend(found[..keys.len()].iter().map(|&bits| single(bits)));
+                }
+            }
+        }
+    }
+
+    /// Adds the weights of a key and of those that follow it to `out`, one to each.
+    pub fn add_run(&self, key: u64, out: &mut [f32]) {
+        let start = (key & self.mask) as usize;
+        match &self.weights {
+            Stored::Single(weights) if start + out.len() <= weights.len() => {
+                out.iter_mut().zip(&weights[start..]).for_each(|(sum, weight)| *sum += weight);
+            }
+            Stored::Half(weights) if start + out.len() <= weights.len() => {
+                out.iter_mut().zip(&weights[start..]).for_each(|(sum, &bits)| *sum += single(bits));
+            }
+            _ => (0..).zip(out).for_each(|(next, sum)| *sum += self.weight(key.wrapping_add(next))),
+        }
+    }
+
     /// All weights as single precision.
     pub fn to_vec(&self) -> Vec<f32> {
         (0..self.weights.len()).map(|index| self.weights.get(index)).collect()
@@ -441,6 +474,14 @@ mod tests {
         assert_eq!(kernel.to_vec(), weights);
         assert_eq!(kernel.weight(16 * 7 + 3), 1.5);
         assert_eq!(kernel.sum(&[3, 16 + 4]), 3.5);
+        let mut found = Vec::new();
+        kernel.gather(&[3, 16 + 4], &mut found);
+        assert_eq!(found, [1.5, 2.0]);
+        let mut run = [1.0; 3];
+        kernel.add_run(2, &mut run);
+        assert_eq!(run, [2.0, 2.5, 3.0]);
+        kernel.add_run(15, &mut run);
+        assert_eq!(run, [9.5, 2.5, 3.5]);
         assert_eq!(HashKernel::index(16 * 7 + 3, 4), 3);
         assert!(HashKernel::open(&model, "odd").is_err());
     }
