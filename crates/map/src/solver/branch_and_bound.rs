@@ -43,24 +43,52 @@ const NODE_ITERATIONS: usize = 300;
 
 /// Solves exactly, unless a limit stops the search first.
 pub(crate) fn solve(graph: &Graph, limits: &Limits) -> Solution {
-    let start = Instant::now();
-    let mut search = Search {
-        graph,
-        ad3: Ad3::default(),
-        best: None,
+    let options = Ad3Options {
+        max_iterations: ROOT_ITERATIONS,
         gap: limits.gap,
-        nodes: 0,
-        trace: Vec::new(),
-        start,
-        limits,
+        parallel: limits.parallel,
+        ..Ad3Options::default()
     };
-    let bound = search.run();
-    search.finish(bound)
+    Search::new(graph, &mut Ad3::new(options), limits).finish(None)
+}
+
+impl Ad3 {
+    /// Goes on by branch and bound where [`solve`](Ad3::solve) found a gap, until the limits stop it. Nodes (`limits` counts them
+    /// as iterations) are solved with the options of this solver and begin with its multipliers. What comes back is
+    /// never worse than `relaxed`, in value or in bound.
+    ///
+    /// ```
+    /// use consonant_map::solver::Limits;
+    /// use consonant_map::{Ad3, Graph, Status};
+    ///
+    /// let mut graph = Graph::new();
+    /// let x = graph.binaries(&[1.0, 1.0, 1.0])?;
+    /// for (i, j) in [(0, 1), (1, 2), (2, 0)] {
+    ///     graph.at_most_one([x[i], x[j]])?;
+    /// }
+    /// let mut solver = Ad3::default();
+    /// let relaxed = solver.solve(&graph);
+    /// assert_eq!(relaxed.status, Status::Feasible);
+    /// let solution = solver.close(&graph, relaxed, &Limits::default());
+    /// assert_eq!((solution.status, solution.value), (Status::Optimal, 1.0));
+    /// # Ok::<(), consonant_map::ModelError>(())
+    /// ```
+    pub fn close(&mut self, graph: &Graph, relaxed: Solution, limits: &Limits) -> Solution {
+        if !matches!(relaxed.status, Status::Feasible | Status::Stopped) {
+            return relaxed;
+        }
+        let options = self.options.clone();
+        let solution = Search::new(graph, self, limits).finish(Some(relaxed));
+        self.options = options;
+        solution
+    }
 }
 
 struct Search<'a> {
     graph: &'a Graph,
-    ad3: Ad3,
+    ad3: &'a mut Ad3,
+    /// What the nodes' options are made from.
+    options: Ad3Options,
     best: Option<Solution>,
     gap: f64,
     nodes: usize,
@@ -69,7 +97,13 @@ struct Search<'a> {
     limits: &'a Limits,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(graph: &'a Graph, ad3: &'a mut Ad3, limits: &'a Limits) -> Self {
+        let options = ad3.options.clone();
+        let (start, trace) = (Instant::now(), Vec::new());
+        Search { graph, ad3, options, best: None, gap: limits.gap, nodes: 0, trace, start, limits }
+    }
+
     fn value(&self) -> f64 {
         self.best.as_ref().map_or(f64::NEG_INFINITY, |best| best.value)
     }
@@ -85,8 +119,8 @@ impl Search<'_> {
             || self.limits.max_iterations.is_some_and(|limit| self.nodes >= limit)
     }
 
-    /// Searches; returns the bound on the whole problem.
-    fn run(&mut self) -> f64 {
+    /// Searches; returns the bound on the whole problem. The solution of the root may be known.
+    fn run(&mut self, mut root: Option<Solution>) -> f64 {
         let mut open = BinaryHeap::new();
         let fixed = vec![None; self.graph.slots()];
         let mut next = Some(Node { bound: f64::INFINITY, depth: 0, fixed });
@@ -99,11 +133,11 @@ impl Search<'_> {
                 closed = closed.max(node.bound.min(self.needed()));
                 continue;
             }
-            if self.nodes > 0 && self.out_of_limits() {
+            if root.is_none() && self.nodes > 0 && self.out_of_limits() {
                 let waiting = open.peek().map_or(f64::NEG_INFINITY, |n: &Node| n.bound);
                 return closed.max(node.bound).max(waiting);
             }
-            let solution = self.solve_node(&node);
+            let solution = root.take().unwrap_or_else(|| self.solve_node(&node));
             let bound = solution.bound.min(node.bound);
             self.record(bound.max(open.peek().map_or(f64::NEG_INFINITY, |n: &Node| n.bound)).max(closed));
             if solution.status == Status::Infeasible {
@@ -131,16 +165,15 @@ impl Search<'_> {
 
     fn solve_node(&mut self, node: &Node) -> Solution {
         let root = node.depth == 0;
+        let most = self.options.max_iterations;
+        let most = if root { most } else { most.min(NODE_ITERATIONS) };
+        let left = |limit: f64| (limit - self.start.elapsed().as_secs_f64()).max(0.0);
         self.ad3.options = Ad3Options {
-            max_iterations: if root { ROOT_ITERATIONS } else { NODE_ITERATIONS },
-            time_limit: self
-                .limits
-                .time_limit
-                .map(|limit| (limit - self.start.elapsed().as_secs_f64()).max(0.0)),
-            gap: self.gap,
+            max_iterations: most,
+            time_limit: self.limits.time_limit.map(left),
             cutoff: self.needed(),
-            parallel: self.limits.parallel,
-            ..Ad3Options::default()
+            trace: false,
+            ..self.options.clone()
         };
         self.nodes += 1;
         self.ad3.solve_fixed(self.graph, &node.fixed)
@@ -197,7 +230,9 @@ impl Search<'_> {
         fixed[slot] = Some(on);
     }
 
-    fn finish(self, bound: f64) -> Solution {
+    /// Searches and says what was found.
+    fn finish(mut self, root: Option<Solution>) -> Solution {
+        let bound = self.run(root);
         let value = self.value();
         let bound = bound.max(value);
         let seconds = self.start.elapsed().as_secs_f64();
