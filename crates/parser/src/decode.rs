@@ -8,11 +8,13 @@ use std::time::Instant;
 use consonant_map::oracle::Oracle;
 use consonant_map::oracle::arborescence::{Arborescence, RootChildren, Workspace};
 use consonant_map::oracle::sequence::Sequence;
-use consonant_map::solver::{Limits, Method, solve};
-use consonant_map::{Ad3, Ad3Options, Graph, Solution, Status};
+use consonant_map::solver::Limits;
+use consonant_map::solver::subgradient::{self, StepRule};
+use consonant_map::{Ad3, Ad3Options, Binary, Graph, Solution, Status};
 use serde::Serialize;
 
 use crate::automaton::grand_siblings::GrandSiblings;
+use crate::automaton::head::{Head, HeadSide};
 use crate::automaton::tri_siblings::TriSiblings;
 use crate::parts::{Parts, Side, pairs_below, triples_below};
 use crate::{ParserError, projective};
@@ -20,7 +22,8 @@ use crate::{ParserError, projective};
 /// How trees are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Algorithm {
-    /// Alternating directions; one call of the arborescence oracle at first order.
+    /// Alternating directions, and a short branch and bound where they leave a gap ([`DecoderOptions::nodes`]); one call of
+    /// the arborescence oracle at first order.
     #[default]
     Ad3,
     /// Subgradient steps on the same decomposition, for comparison.
@@ -62,11 +65,14 @@ pub struct DecoderOptions {
     pub root_children: RootChildren,
     /// Iterations at most; each algorithm has a default of its own.
     pub max_iterations: Option<usize>,
+    /// Nodes of branch and bound at most, where AD3 leaves a gap. Training does without: there the tree matters, not
+    /// its certificate.
+    pub nodes: usize,
 }
 
 impl Default for DecoderOptions {
     fn default() -> Self {
-        Self { algorithm: Algorithm::Ad3, root_children: RootChildren::One, max_iterations: None }
+        Self { algorithm: Algorithm::Ad3, root_children: RootChildren::One, max_iterations: None, nodes: 0 }
     }
 }
 
@@ -76,6 +82,8 @@ const AD3_ITERATIONS: usize = 150;
 const AD3_PENALTY: f64 = 0.05;
 /// Where the relaxation is fractional, more digits of it would not change the tree that it is rounded to.
 const AD3_RESIDUAL: f64 = 1e-4;
+/// Iterations of AD3 between looks at the bound: half of the sentences agree at the first look.
+const AD3_REPORT: usize = 5;
 
 /// Finds best trees, sentence after sentence, in the same buffers.
 #[derive(Default)]
@@ -161,18 +169,30 @@ impl Decoder {
     }
 
     fn solve(&self, graph: &Graph) -> Solution {
-        let method = match self.options.algorithm {
-            Algorithm::Subgradient => Method::Subgradient,
-            Algorithm::Exact => Method::Exact,
-            Algorithm::Ad3 | Algorithm::Projective => {
-                let max_iterations = self.options.max_iterations.unwrap_or(AD3_ITERATIONS);
-                let (penalty, residual) = (AD3_PENALTY, AD3_RESIDUAL);
-                let options = Ad3Options { max_iterations, penalty, residual, ..Ad3Options::default() };
-                return Ad3::new(options).solve(graph);
-            }
+        if self.options.algorithm == Algorithm::Subgradient {
+            let limits = Limits { max_iterations: self.options.max_iterations, ..Limits::default() };
+            return subgradient::solve(graph, StepRule::default(), &limits);
+        }
+        let mut solver = Ad3::new(Ad3Options {
+            max_iterations: self.options.max_iterations.unwrap_or(AD3_ITERATIONS),
+            penalty: AD3_PENALTY,
+            residual: AD3_RESIDUAL,
+            report_every: AD3_REPORT,
+            ..Ad3Options::default()
+        });
+        let relaxed = solver.solve(graph);
+        let nodes = match self.options.algorithm {
+            Algorithm::Exact => None,
+            _ => Some(self.options.nodes),
         };
-        let limits = Limits { max_iterations: self.options.max_iterations, ..Limits::default() };
-        solve(graph, method, &limits).expect("these methods take every factor")
+        if nodes == Some(0) {
+            return relaxed;
+        }
+        let iterations = relaxed.iterations;
+        let limits = Limits { max_iterations: nodes, ..Limits::default() };
+        let mut closed = solver.close(graph, relaxed, &limits);
+        closed.iterations = closed.iterations.max(iterations);
+        closed
     }
 }
 
@@ -187,17 +207,10 @@ fn build(parts: &Parts, scores: &[f32], arborescence: Arborescence) -> Result<Gr
     let arc_scores: Vec<f64> = scores[..parts.arcs().len()].iter().map(|&score| f64::from(score)).collect();
     let arcs = graph.binaries(&arc_scores)?;
     graph.oracle(arborescence, &arcs)?;
+    for sides in parts.sides().chunk_by(|a, b| a.head == b.head) {
+        add_automata(&mut graph, parts, sides, &arcs, at)?;
+    }
     for side in parts.sides() {
-        let outgoing = parts.arcs_of(side).iter().map(|&arc| arcs[arc as usize]);
-        if side.has_automaton() {
-            let links = arcs[side.incoming.clone()].iter().copied().chain(outgoing.clone());
-            graph.oracle(grand_siblings(parts, side, at), links)?;
-        }
-        if side.has_tri_siblings() {
-            let start = side.tri_sibling(0, 1, 2);
-            let table = (0..triples_below(side.modifiers() + 2)).map(|i| at(start.map(|start| start + i)));
-            graph.oracle(TriSiblings::new(side.modifiers(), table.collect()), outgoing)?;
-        }
         for j in 2..=side.modifiers() {
             for i in 1..j {
                 let score = at(side.arbitrary_sibling(i, j));
@@ -217,8 +230,62 @@ fn build(parts: &Parts, scores: &[f32], arborescence: Arborescence) -> Result<Gr
     Ok(graph)
 }
 
-/// The scores of siblings, grandparents and grand-siblings of one side as one automaton.
-fn grand_siblings(parts: &Parts, side: &Side, at: impl Fn(Option<usize>) -> f64) -> GrandSiblings {
+/// A head whose automaton would look at more prefixes than this has an automaton for each side, and others for three
+/// siblings.
+const MOST_PREFIXES: usize = 20_000;
+
+/// The automata of one head, given its sides.
+fn add_automata(
+    graph: &mut Graph,
+    parts: &Parts,
+    sides: &[Side],
+    arcs: &[Binary],
+    at: impl Fn(Option<usize>) -> f64 + Copy,
+) -> Result<(), ParserError> {
+    let has_parts = |side: &&Side| side.has_automaton() || side.has_tri_siblings();
+    let Some(first) = sides.iter().find(has_parts) else { return Ok(()) };
+    let incoming = &arcs[first.incoming.clone()];
+    let outgoing = |side: &Side| parts.arcs_of(side).iter().map(|&arc| arcs[arc as usize]);
+    let prefixes = |side: &Side| match side.has_tri_siblings() {
+        true => triples_below(side.modifiers() + 2),
+        false => pairs_below(side.modifiers() + 2),
+    };
+    if incoming.len().max(1) * sides.iter().map(prefixes).sum::<usize>() <= MOST_PREFIXES {
+        let side = |is_right: bool| match sides.iter().find(|side| side.is_right == is_right) {
+            Some(side) => HeadSide {
+                modifiers: side.modifiers(),
+                pairs: pair_scores(parts, side, at),
+                triples: triple_scores(side, at),
+            },
+            None => HeadSide::default(),
+        };
+        let links = incoming.iter().copied().chain(sides.iter().flat_map(outgoing));
+        graph.oracle(Head::new(incoming.len(), [side(false), side(true)]), links)?;
+        return Ok(());
+    }
+    for side in sides {
+        if side.has_automaton() {
+            let automaton =
+                GrandSiblings::new(incoming.len(), side.modifiers(), pair_scores(parts, side, at));
+            graph.oracle(automaton, incoming.iter().copied().chain(outgoing(side)))?;
+        }
+        if side.has_tri_siblings() {
+            graph.oracle(TriSiblings::new(side.modifiers(), triple_scores(side, at)), outgoing(side))?;
+        }
+    }
+    Ok(())
+}
+
+/// The scores of three siblings of a side.
+fn triple_scores(side: &Side, at: impl Fn(Option<usize>) -> f64) -> Vec<f64> {
+    match side.tri_sibling(0, 1, 2) {
+        Some(start) => (0..triples_below(side.modifiers() + 2)).map(|i| at(Some(start + i))).collect(),
+        None => Vec::new(),
+    }
+}
+
+/// The scores of siblings, grandparents and grand-siblings of one side in one table.
+fn pair_scores(parts: &Parts, side: &Side, at: impl Fn(Option<usize>) -> f64) -> Vec<f64> {
     let end = side.modifiers() + 1;
     let mut table = Vec::with_capacity(side.incoming.len().max(1) * pairs_below(end + 1));
     for g in 0..side.incoming.len().max(1) {
@@ -243,5 +310,5 @@ fn grand_siblings(parts: &Parts, side: &Side, at: impl Fn(Option<usize>) -> f64)
             }
         }
     }
-    GrandSiblings::new(side.incoming.len(), side.modifiers(), table)
+    table
 }

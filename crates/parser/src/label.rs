@@ -36,11 +36,7 @@ pub(crate) fn label(
         sentence.label_features(word, heads, around, keys);
         scores.clear();
         scores.resize(labels, 0.0);
-        for &key in keys.iter() {
-            for (label, score) in (0..).zip(scores.iter_mut()) {
-                *score += weights.weight(key.wrapping_add(label));
-            }
-        }
+        keys.iter().for_each(|&key| weights.add_run(key, scores));
         out.push(best(scores) as u32);
     }
 }

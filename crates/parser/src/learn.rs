@@ -9,15 +9,17 @@ use consonant_map::oracle::arborescence::RootChildren;
 use consonant_text::Sentence;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use crate::decode::{Decoder, DecoderOptions};
-use crate::features::{Encoded, Vocabulary};
+use crate::features::{Encoded, Features, IgnoredColumns, Vocabulary};
+use crate::inspect;
 use crate::label;
-use crate::model::{LABELS, PARTS, Settings, TASK, VOCABULARY};
+use crate::model::{LABELS, NAMES, PARTS, Settings, TASK, VOCABULARY};
 use crate::parts::{PartKinds, Parts};
 use crate::prune::{self, Pruner, PruningLimits, PruningWorkspace};
-use crate::score;
+use crate::score::{self, ScoreWorkspace};
 use crate::{Algorithm, ParserError};
 
 /// How a parser is trained.
@@ -45,6 +47,12 @@ pub struct ParserSettings {
     pub bits: u32,
     /// Weights of labels, as a power of two.
     pub label_bits: u32,
+    /// Weights of the pruner, as a power of two.
+    pub pruner_bits: u32,
+    /// Columns that are not looked at.
+    pub ignored: IgnoredColumns,
+    /// The state of the training of the parts is saved here after each epoch, and training goes on from it.
+    pub checkpoint: Option<PathBuf>,
     /// Leave out sentences without a proper tree instead of refusing them.
     pub skip_broken: bool,
     /// Threads; they change the time and nothing else.
@@ -67,6 +75,9 @@ impl Default for ParserSettings {
             batch: 4,
             bits: 23,
             label_bits: 22,
+            pruner_bits: 20,
+            ignored: IgnoredColumns::default(),
+            checkpoint: None,
             skip_broken: false,
             threads: 1,
             seed: 1,
@@ -77,6 +88,8 @@ impl Default for ParserSettings {
 /// A sentence to learn from.
 #[derive(Debug)]
 pub(crate) struct TrainingSentence {
+    /// Its place among all sentences.
+    pub source: usize,
     pub encoded: Encoded,
     /// The head of each word; 0 is the root.
     pub heads: Vec<usize>,
@@ -125,7 +138,8 @@ struct Task<'a> {
 #[derive(Default)]
 struct TaskWorkspace {
     parts: Parts,
-    keys: Vec<u64>,
+    features: Features,
+    numbers: Vec<u32>,
     gold: Vec<bool>,
     heads: Vec<usize>,
     decoder: Decoder,
@@ -148,7 +162,8 @@ impl LearnParts for Task<'_> {
 
     fn list(&self, example: usize, workspace: &mut TaskWorkspace, list: &mut PartList) {
         let TrainingSentence { encoded, heads, arcs, .. } = &self.sentences[example];
-        let TaskWorkspace { parts, keys, gold, .. } = workspace;
+        let TaskWorkspace { parts, features, numbers, gold, .. } = workspace;
+        features.load(encoded, self.kinds);
         parts
             .rebuild(encoded.words(), arcs, self.kinds, self.options.root_children)
             .expect("candidate arcs were made by the pruner");
@@ -161,8 +176,9 @@ impl LearnParts for Task<'_> {
             let is_gold = gold[index];
             list.push(f32::from(is_gold), f32::from(index < arcs && !is_gold));
             index += 1;
-            score::features(encoded, parts, part, keys);
-            keys.iter().for_each(|&key| list.feature(HashKernel::index(key, self.bits)));
+            numbers.clear();
+            score::features(encoded, features, parts, part, numbers);
+            numbers.iter().for_each(|&number| list.feature(HashKernel::index(number.into(), self.bits)));
         });
     }
 
@@ -222,7 +238,7 @@ pub fn train(
     }
 
     let mut names = Vec::new();
-    let vocabulary = Vocabulary::gather(sentences);
+    let vocabulary = Vocabulary::gather(sentences, settings.ignored);
     let mut data = encode(sentences, settings, &vocabulary, &mut names, progress)?;
     let root_children = settings.root_children();
     let run = |shuffle: bool| Run {
@@ -233,7 +249,12 @@ pub fn train(
         interrupt,
         ..Run::default()
     };
-    let pruner_weights = prune::train(&data, root_children, PRUNING_EPOCHS, run(true))?;
+    let pruner_weights = prune::train(
+        &data,
+        root_children,
+        settings.pruner_bits,
+        Run { epochs: PRUNING_EPOCHS, ..run(true) },
+    )?;
     let pruner = prune::with_weights(&pruner_weights, root_children)?;
     let limits = settings.pruning;
     data.par_iter_mut().try_for_each_init(PruningWorkspace::default, |workspace, sentence| {
@@ -261,6 +282,7 @@ pub fn train(
         Run {
             epochs: settings.epochs,
             patience: settings.patience,
+            checkpoint: settings.checkpoint.clone(),
             dev: if dev.is_some() { Some(&mut scorer) } else { None },
             progress: Some(&mut |report| progress(Progress::Epoch(report))),
             ..run(true)
@@ -274,6 +296,8 @@ pub fn train(
             epochs: LABEL_EPOCHS,
             progress: Some(&mut |report| progress(Progress::Labels(report))),
             batch: 1,
+            // Labels take moments; a parser that was interrupted has them too.
+            interrupt: None,
             ..run(true)
         },
     )?;
@@ -291,6 +315,7 @@ pub fn train(
         sentences: data.len(),
         tokens: words,
         fingerprint: fingerprint(&data),
+        ignored: settings.ignored,
         labels: names,
     };
     let mut model = ModelWriter::new(TASK, serde_json::json!(description));
@@ -298,6 +323,10 @@ pub fn train(
     model.array(VOCABULARY, vocabulary.keys());
     HashKernel::store(&mut model, PARTS, &trained.weights, Precision::Half);
     HashKernel::store(&mut model, LABELS, &label_weights, Precision::Half);
+    let arcs_of =
+        data.iter().map(|sentence| (&sentences[sentence.source], &sentence.arcs[..], root_children));
+    let strongest = inspect::strongest(&trained.weights);
+    model.text(NAMES, &inspect::names(&strongest, settings.bits, settings.kinds, &vocabulary, arcs_of));
     Ok(TrainedParser { model, epoch: trained.epoch, accuracy: trained.best })
 }
 
@@ -330,7 +359,7 @@ fn encode(
 ) -> Result<Vec<TrainingSentence>, ParserError> {
     let mut ids: FxHashMap<String, u32> = FxHashMap::default();
     let mut data = Vec::with_capacity(sentences.len());
-    for sentence in sentences.iter().filter(|sentence| !sentence.is_empty()) {
+    for (source, sentence) in sentences.iter().enumerate().filter(|(_, sentence)| !sentence.is_empty()) {
         let heads = match gold_heads(sentence, settings.single_root) {
             Ok(heads) => heads,
             Err(problem) if settings.skip_broken => {
@@ -349,7 +378,7 @@ fn encode(
         };
         let labels = (0..sentence.len()).map(&mut label).collect();
         let encoded = Encoded::new(sentence, vocabulary);
-        data.push(TrainingSentence { encoded, heads, labels, arcs: Vec::new() });
+        data.push(TrainingSentence { source, encoded, heads, labels, arcs: Vec::new() });
     }
     Ok(data)
 }
@@ -400,7 +429,7 @@ fn accuracy(dev: &[DevSentence], kinds: PartKinds, options: &DecoderOptions, wei
     #[derive(Default)]
     struct Buffers {
         parts: Parts,
-        keys: Vec<u64>,
+        scoring: ScoreWorkspace,
         scores: Vec<f32>,
         heads: Vec<usize>,
         decoder: Decoder,
@@ -409,12 +438,12 @@ fn accuracy(dev: &[DevSentence], kinds: PartKinds, options: &DecoderOptions, wei
         .par_iter()
         .map_init(
             || Buffers { decoder: Decoder::new(options.clone()), ..Buffers::default() },
-            |Buffers { parts, keys, scores, heads, decoder }, sentence| {
+            |Buffers { parts, scoring, scores, heads, decoder }, sentence| {
                 let DevSentence { encoded, arcs, heads: gold } = sentence;
                 parts
                     .rebuild(encoded.words(), arcs, kinds, options.root_children)
                     .expect("candidate arcs were made by the pruner");
-                score::scores(encoded, parts, weights, keys, scores);
+                scoring.score(encoded, kinds, parts, weights, scores);
                 decoder.decode(parts, scores, heads).expect("candidate arcs hold a tree");
                 let right = heads.iter().zip(gold).filter(|(head, gold)| Some(**head) == **gold).count();
                 (right, gold.iter().flatten().count())

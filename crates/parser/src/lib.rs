@@ -27,6 +27,7 @@ pub mod automaton;
 mod decode;
 mod error;
 mod features;
+mod inspect;
 mod label;
 mod learn;
 mod matrix_tree;
@@ -38,6 +39,8 @@ mod score;
 
 pub use decode::{Algorithm, Certificate, Decoder, DecoderOptions};
 pub use error::ParserError;
+pub use features::IgnoredColumns;
+pub use inspect::Strength;
 pub(crate) use learn::TrainingSentence;
 pub use learn::{ParserSettings, Progress, TrainedParser, train};
 pub use matrix_tree::MatrixTree;

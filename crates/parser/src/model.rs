@@ -10,18 +10,23 @@ use consonant_text::sentence::Layer;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::ParserError;
 use crate::decode::{Algorithm, Certificate, Decoder, DecoderOptions};
-use crate::features::{Encoded, Vocabulary};
+use crate::features::{Encoded, IgnoredColumns, Vocabulary};
+use crate::inspect::Strength;
 use crate::label::{self, LabelWorkspace};
 use crate::parts::{PartKinds, Parts};
 use crate::prune::{Pruner, PruningLimits, PruningWorkspace};
-use crate::{ParserError, score};
+use crate::score::ScoreWorkspace;
 
 /// The name of the task in model files.
 pub const TASK: &str = "parser";
+/// Nodes that the proof of a sentence's tree may cost.
+const NODES: usize = 30;
 pub(crate) const PARTS: &str = "parts";
 pub(crate) const LABELS: &str = "labels";
 pub(crate) const VOCABULARY: &str = "vocabulary";
+pub(crate) const NAMES: &str = "names";
 
 /// How a parser was made; the metadata of its file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -38,6 +43,8 @@ pub(crate) struct Settings {
     pub sentences: usize,
     pub tokens: usize,
     pub fingerprint: u64,
+    #[serde(default)]
+    pub ignored: IgnoredColumns,
     pub labels: Vec<String>,
 }
 
@@ -49,6 +56,8 @@ pub struct Parser {
     pruner: Pruner,
     parts: HashKernel,
     labels: HashKernel,
+    /// Lines of number, tab, name.
+    names: Arc<str>,
 }
 
 /// How the parsing of one sentence went.
@@ -66,7 +75,7 @@ struct Workspace {
     pruning: PruningWorkspace,
     arcs: Vec<(usize, usize)>,
     parts: Parts,
-    keys: Vec<u64>,
+    scoring: ScoreWorkspace,
     scores: Vec<f32>,
     decoder: Decoder,
     heads: Vec<usize>,
@@ -85,7 +94,11 @@ impl Parser {
             pruner: Pruner::open(model, root_children)?,
             parts: HashKernel::open(model, PARTS)?,
             labels: HashKernel::open(model, LABELS)?,
-            vocabulary: Arc::new(Vocabulary::from_keys(model.array::<u64>(VOCABULARY)?.to_vec())),
+            names: model.text(NAMES)?.into(),
+            vocabulary: Arc::new(Vocabulary::from_keys(
+                model.array::<u64>(VOCABULARY)?.to_vec(),
+                settings.ignored,
+            )),
             settings: Arc::new(settings),
         })
     }
@@ -100,6 +113,16 @@ impl Parser {
         &self.settings.labels
     }
 
+    /// The strongest weights of parts, strongest first.
+    pub fn strongest(&self, count: usize) -> Vec<Strength> {
+        let named = self.names.lines().filter_map(|line| line.split_once('\t'));
+        let found = named.filter_map(|(number, name)| {
+            let weight = self.parts.weight(number.parse().ok()?);
+            Some(Strength { weight, feature: name.to_owned() })
+        });
+        found.take(count).collect()
+    }
+
     /// How trees are found unless something else is asked for.
     pub fn algorithm(&self) -> Algorithm {
         if self.settings.projective { Algorithm::Projective } else { Algorithm::Ad3 }
@@ -112,7 +135,7 @@ impl Parser {
         algorithm: Algorithm,
     ) -> Result<Vec<Parsed>, ParserError> {
         let root_children = if self.settings.single_root { RootChildren::One } else { RootChildren::Any };
-        let options = DecoderOptions { algorithm, root_children, ..DecoderOptions::default() };
+        let options = DecoderOptions { algorithm, root_children, nodes: NODES, ..DecoderOptions::default() };
         sentences
             .par_iter_mut()
             .map_init(
@@ -124,7 +147,7 @@ impl Parser {
 
     fn parse_one(&self, sentence: &mut Sentence, workspace: &mut Workspace) -> Result<Parsed, ParserError> {
         let start = std::time::Instant::now();
-        let Workspace { encoded, pruning, arcs, parts, keys, scores, decoder, heads, labelling, labels } =
+        let Workspace { encoded, pruning, arcs, parts, scoring, scores, decoder, heads, labelling, labels } =
             workspace;
         if sentence.is_empty() {
             return Ok(Parsed { certificate: Certificate::trivial(), tokens: 0 });
@@ -134,7 +157,7 @@ impl Parser {
         self.pruner.prune(encoded, limits, pruning, arcs)?;
         let root_children = if self.settings.single_root { RootChildren::One } else { RootChildren::Any };
         parts.rebuild(encoded.words(), arcs, self.settings.kinds, root_children)?;
-        score::scores(encoded, parts, &self.parts, keys, scores);
+        scoring.score(encoded, self.settings.kinds, parts, &self.parts, scores);
         let mut certificate = decoder.decode(parts, scores, heads)?;
         label::label(encoded, heads, &self.labels, self.settings.labels.len(), labelling, labels);
         for (word, (&head, &label)) in heads.iter().zip(labels.iter()).enumerate() {

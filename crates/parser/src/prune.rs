@@ -11,7 +11,7 @@ use consonant_learn::trainer::{Method, Parameters, Run, train_differentiable};
 use consonant_map::oracle::Oracle;
 use consonant_map::oracle::arborescence::{self, Arborescence, RootChildren};
 
-use crate::features::Encoded;
+use crate::features::{Encoded, Features};
 use crate::matrix_tree::MatrixTree;
 use crate::{ParserError, TrainingSentence};
 
@@ -26,7 +26,7 @@ pub struct PruningLimits {
 
 impl Default for PruningLimits {
     fn default() -> Self {
-        Self { heads: 10, share: 1e-4 }
+        Self { heads: 10, share: 3e-5 }
     }
 }
 
@@ -41,7 +41,11 @@ pub struct Pruner {
 #[derive(Debug, Default)]
 pub struct PruningWorkspace {
     sums: MatrixTree,
-    keys: Vec<u64>,
+    features: Features,
+    numbers: Vec<u32>,
+    /// Where the features of each head end.
+    ends: Vec<(usize, usize)>,
+    weights: Vec<f32>,
     /// By modifier, then head, the word itself included.
     scores: Vec<f32>,
     marginals: Vec<f32>,
@@ -52,9 +56,6 @@ pub struct PruningWorkspace {
 }
 
 const SECTION: &str = "pruner";
-/// Weights of the pruning model, as a power of two.
-const BITS: u32 = 20;
-
 impl Pruner {
     /// Reads the pruner of a model.
     pub fn open(model: &Model, root_children: RootChildren) -> Result<Self, ParserError> {
@@ -76,14 +77,23 @@ impl Pruner {
     ) -> Result<(), ParserError> {
         let words = sentence.words();
         let width = words + 1;
-        workspace.scores.clear();
-        workspace.scores.resize(words * width, 0.0);
+        let PruningWorkspace { features, numbers, weights, scores, ends, .. } = workspace;
+        features.load_for_pruning(sentence);
+        scores.clear();
+        scores.resize(words * width, 0.0);
         for modifier in 1..=words {
             for head in (0..=words).filter(|&head| head != modifier) {
-                workspace.keys.clear();
-                sentence.pruning_features(head, modifier, &mut workspace.keys);
-                workspace.scores[(modifier - 1) * width + head] = self.weights.sum(&workspace.keys);
+                features.pruning(sentence, head, modifier, numbers);
+                ends.push((head, numbers.len()));
             }
+            weights.clear();
+            self.weights.gather(numbers, weights);
+            let mut start = 0;
+            for (head, end) in ends.drain(..) {
+                scores[(modifier - 1) * width + head] = weights[start..end].iter().sum();
+                start = end;
+            }
+            numbers.clear();
         }
         self.select(words, limits, workspace, arcs)
     }
@@ -144,12 +154,14 @@ impl Pruner {
 struct Task<'a> {
     sentences: &'a [TrainingSentence],
     root_children: RootChildren,
+    bits: u32,
 }
 
 #[derive(Default)]
 struct TaskWorkspace {
     sums: MatrixTree,
-    keys: Vec<u64>,
+    features: Features,
+    numbers: Vec<u32>,
     scores: Vec<f32>,
     marginals: Vec<f32>,
 }
@@ -166,18 +178,20 @@ impl LearnParts for Task<'_> {
     }
 
     fn parameters(&self) -> usize {
-        1 << BITS
+        1 << self.bits
     }
 
     fn list(&self, example: usize, workspace: &mut TaskWorkspace, parts: &mut PartList) {
         let TrainingSentence { encoded, heads, .. } = &self.sentences[example];
+        let TaskWorkspace { features, numbers, .. } = workspace;
+        features.load_for_pruning(encoded);
         for modifier in 1..=encoded.words() {
             for head in (0..=encoded.words()).filter(|&head| head != modifier) {
                 let is_gold = heads[modifier - 1] == head;
                 parts.push(f32::from(is_gold), f32::from(!is_gold));
-                workspace.keys.clear();
-                encoded.pruning_features(head, modifier, &mut workspace.keys);
-                workspace.keys.iter().for_each(|&key| parts.feature(HashKernel::index(key, BITS)));
+                numbers.clear();
+                features.pruning(encoded, head, modifier, numbers);
+                numbers.iter().for_each(|&number| parts.feature(HashKernel::index(number.into(), self.bits)));
             }
         }
     }
@@ -245,12 +259,11 @@ impl PartMarginals for Task<'_> {
 pub(crate) fn train(
     sentences: &[TrainingSentence],
     root_children: RootChildren,
-    epochs: usize,
+    bits: u32,
     run: Run<'_>,
 ) -> Result<Vec<f32>, ParserError> {
-    let task = Task { sentences, root_children };
+    let task = Task { sentences, root_children, bits };
     let parameters = Parameters::new(Method::Sgd.info(), [("c2", 0.01), ("rate", 0.2), ("average", 1.0)])?;
-    let run = Run { epochs, ..run };
     Ok(train_differentiable(&PartProblem::new(&task), Method::Sgd, &parameters, run)?.weights)
 }
 

@@ -2,8 +2,8 @@
 
 use consonant_learn::table::HashKernel;
 
-use crate::features::Encoded;
-use crate::parts::{Parts, Side};
+use crate::features::{Encoded, Features};
+use crate::parts::{PartKinds, Parts, Side};
 
 /// One part.
 #[derive(Debug, Clone, Copy)]
@@ -63,61 +63,96 @@ impl Parts {
     }
 }
 
-/// Writes the features of a part. Parts that no tree has, in which a word is the head of its own head, have none.
-pub(crate) fn features(sentence: &Encoded, parts: &Parts, part: Part<'_>, keys: &mut Vec<u64>) {
-    keys.clear();
+/// Appends the features of a part. Parts that no tree has, in which a word is the head of its own head, have none.
+pub(crate) fn features(
+    sentence: &Encoded,
+    features: &Features,
+    parts: &Parts,
+    part: Part<'_>,
+    out: &mut Vec<u32>,
+) {
     let grandparent = |side: &Side, g: usize| parts.arcs()[side.incoming.start + g].0;
     match part {
-        Part::Arc(head, modifier) => sentence.arc_features(head, modifier, keys),
-        Part::Sibling(side, i, j) => sentence.sibling_features(parts, side, i, j, keys),
-        Part::Grandparent(side, g, j) => {
-            if grandparent(side, g) != parts.modifier(side, j) {
-                sentence.grandparent_features(parts, side, g, j, keys);
-            }
+        Part::Arc(head, modifier) => features.arc(sentence, head, modifier, out),
+        Part::Sibling(side, i, j) => features.sibling(sentence, parts, side, i, j, out),
+        Part::Grandparent(side, g, j) if grandparent(side, g) != parts.modifier(side, j) => {
+            features.grandparent(sentence, parts, side, g, j, out);
         }
-        Part::GrandSibling(side, g, i, j) => {
-            let own = grandparent(side, g);
-            if own != parts.modifier(side, i) && own != parts.modifier(side, j) {
-                sentence.grand_sibling_features(parts, side, g, i, j, keys);
-            }
+        Part::GrandSibling(side, g, i, j)
+            if [i, j].iter().all(|&j| grandparent(side, g) != parts.modifier(side, j)) =>
+        {
+            features.grand_sibling(sentence, parts, side, g, i, j, out);
         }
-        Part::TriSibling(side, i, j, k) => sentence.tri_sibling_features(parts, side, [i, j, k], keys),
-        Part::ArbitrarySibling(side, i, j) => sentence.arbitrary_sibling_features(parts, side, i, j, keys),
-        Part::HeadBigram { word, before, own } => sentence.head_bigram_features(word, before, own, keys),
+        Part::TriSibling(side, i, j, k) => features.tri_sibling(sentence, parts, side, [i, j, k], out),
+        Part::ArbitrarySibling(side, i, j) => features.arbitrary_sibling(sentence, parts, side, i, j, out),
+        Part::HeadBigram { word, before, own } => features.head_bigram(word, before, own, out),
+        Part::Grandparent(..) | Part::GrandSibling(..) => {}
     }
 }
 
 /// Where weights are read from: a model, or training.
 pub(crate) trait Weigh: Sync {
-    /// The sum of the weights of some keys.
-    fn sum(&self, keys: &[u64]) -> f32;
+    /// Appends the weights of some features.
+    fn gather(&self, features: &[u32], out: &mut Vec<f32>);
 }
 
 impl Weigh for HashKernel {
-    fn sum(&self, keys: &[u64]) -> f32 {
-        HashKernel::sum(self, keys)
+    fn gather(&self, features: &[u32], out: &mut Vec<f32>) {
+        HashKernel::gather(self, features, out);
     }
 }
 
 /// Weights in training: as many as a power of two.
 impl Weigh for [f32] {
-    fn sum(&self, keys: &[u64]) -> f32 {
-        let bits = self.len().trailing_zeros();
-        keys.iter().map(|&key| self[HashKernel::index(key, bits) as usize]).sum()
+    fn gather(&self, features: &[u32], out: &mut Vec<f32>) {
+        let mask = self.len() - 1;
+        out.extend(features.iter().map(|&feature| self[feature as usize & mask]));
     }
 }
 
-/// Writes the score of every part.
-pub(crate) fn scores<W: Weigh + ?Sized>(
-    sentence: &Encoded,
-    parts: &Parts,
-    weights: &W,
-    keys: &mut Vec<u64>,
-    scores: &mut Vec<f32>,
-) {
-    scores.clear();
-    parts.for_each(|part| {
-        features(sentence, parts, part, keys);
-        scores.push(weights.sum(keys));
-    });
+/// Buffers for scoring.
+#[derive(Debug, Default)]
+pub(crate) struct ScoreWorkspace {
+    features: Features,
+    numbers: Vec<u32>,
+    /// Where the features of each part end.
+    ends: Vec<usize>,
+    weights: Vec<f32>,
+}
+
+/// So many features are looked up at a time: they stay in the nearest cache.
+const CHUNK: usize = 2048;
+
+impl ScoreWorkspace {
+    /// Writes the score of every part.
+    pub(crate) fn score<W: Weigh + ?Sized>(
+        &mut self,
+        sentence: &Encoded,
+        kinds: PartKinds,
+        parts: &Parts,
+        weights: &W,
+        scores: &mut Vec<f32>,
+    ) {
+        self.features.load(sentence, kinds);
+        scores.clear();
+        let Self { features: loaded, numbers, ends, weights: found } = self;
+        let mut flush = |numbers: &mut Vec<u32>, ends: &mut Vec<usize>| {
+            found.clear();
+            weights.gather(numbers, found);
+            let mut start = 0;
+            for end in ends.drain(..) {
+                scores.push(found[start..end].iter().sum());
+                start = end;
+            }
+            numbers.clear();
+        };
+        parts.for_each(|part| {
+            features(sentence, loaded, parts, part, numbers);
+            ends.push(numbers.len());
+            if numbers.len() >= CHUNK {
+                flush(numbers, ends);
+            }
+        });
+        flush(numbers, ends);
+    }
 }

@@ -1,9 +1,10 @@
 //! Head automata: which modifiers a head takes on one side, and under which head of its own.
 //!
-//! Both are factors known by their best configuration, written against the public [`Oracle`](consonant_map::oracle::Oracle)
+//! All are factors known by their best configuration, written against the public [`Oracle`](consonant_map::oracle::Oracle)
 //! trait. A configuration is the sorted list of the links it switches on.
 
 pub mod grand_siblings;
+pub mod head;
 pub mod tri_siblings;
 
 /// The links that two sorted configurations share.

@@ -2,7 +2,7 @@
 
 use consonant_learn::hash::combine;
 
-use super::{Encoded, Keys, Token};
+use super::{Attribute, Encoded, Keys, Token, distance};
 
 const LABEL: u64 = 20 << 8;
 
@@ -56,65 +56,66 @@ impl Encoded {
         around: &Surroundings,
         out: &mut Vec<u64>,
     ) {
+        use Attribute::{Coarse, Form, Lemma, Morphology, Tag};
         let head = heads[word - 1];
         let (h, m) = (self.at(head), self.at(word));
         let side = u64::from(head < word) + 1;
-        let way = self.way(head, word);
-        let tags = [h.tag, m.tag].into_iter().fold(side, combine);
-        let coarse = [h.coarse, m.coarse].into_iter().fold(side, combine);
+        let way = 2 * distance(head, word) + side;
+        let tags = [h.get(Tag), m.get(Tag)].into_iter().fold(side, combine);
+        let coarse = [h.get(Coarse), m.get(Coarse)].into_iter().fold(side, combine);
         let mut keys = Keys::new(out, LABEL);
         keys.push([]);
         keys.push([way]);
-        keys.push([m.form, side]);
-        keys.push([m.lemma, side]);
-        keys.push([m.tag, side]);
-        keys.push([m.tag, way]);
-        keys.push([m.morphology, m.coarse]);
-        keys.push([h.form, side]);
-        keys.push([h.lemma, side]);
-        keys.push([h.tag, side]);
-        keys.push([h.morphology, h.coarse]);
+        keys.push([m.get(Form), side]);
+        keys.push([m.get(Lemma), side]);
+        keys.push([m.get(Tag), side]);
+        keys.push([m.get(Tag), way]);
+        keys.push([m.get(Morphology), m.get(Coarse)]);
+        keys.push([h.get(Form), side]);
+        keys.push([h.get(Lemma), side]);
+        keys.push([h.get(Tag), side]);
+        keys.push([h.get(Morphology), h.get(Coarse)]);
         keys.push([tags]);
         keys.push([tags, way]);
         keys.push([coarse]);
         keys.push([coarse, way]);
-        keys.push([h.lemma, m.lemma]);
-        keys.push([h.lemma, tags]);
-        keys.push([m.lemma, tags]);
-        keys.push([h.form, m.tag]);
-        keys.push([m.form, h.tag]);
-        keys.push([h.lemma, m.coarse, side]);
-        keys.push([m.lemma, h.coarse, side]);
-        keys.push([h.morphology, m.morphology, coarse]);
-        keys.push([m.morphology, coarse]);
+        keys.push([h.get(Lemma), m.get(Lemma)]);
+        keys.push([h.get(Lemma), tags]);
+        keys.push([m.get(Lemma), tags]);
+        keys.push([h.get(Form), m.get(Tag)]);
+        keys.push([m.get(Form), h.get(Tag)]);
+        keys.push([h.get(Lemma), m.get(Coarse), side]);
+        keys.push([m.get(Lemma), h.get(Coarse), side]);
+        keys.push([h.get(Morphology), m.get(Morphology), coarse]);
+        keys.push([m.get(Morphology), coarse]);
         let [m_before, m_after] = [self.before(word), self.after(word)];
         let [h_before, h_after] = [self.before(head), self.after(head)];
-        keys.push([tags, m_before.tag]);
-        keys.push([tags, m_after.tag]);
-        keys.push([tags, h_before.tag]);
-        keys.push([tags, h_after.tag]);
-        keys.push([m.tag, m_before.lemma]);
-        keys.push([m.tag, m_after.lemma]);
+        keys.push([tags, m_before.get(Tag)]);
+        keys.push([tags, m_after.get(Tag)]);
+        keys.push([tags, h_before.get(Tag)]);
+        keys.push([tags, h_after.get(Tag)]);
+        keys.push([m.get(Tag), m_before.get(Lemma)]);
+        keys.push([m.get(Tag), m_after.get(Lemma)]);
         keys.push([coarse, self.tags_between(head, word)]);
         // The tree around it.
         let [far_left, near_left, near_right, far_right] = around.children[word].map(|c| self.neighbour(c));
         for child in [far_left, near_left, near_right, far_right] {
-            keys.push([coarse, child.tag]);
-            keys.push([m.coarse, h.coarse, child.lemma]);
+            keys.push([coarse, child.get(Tag)]);
+            keys.push([m.get(Coarse), h.get(Coarse), child.get(Lemma)]);
         }
-        keys.push([coarse, far_left.coarse, far_right.coarse]);
+        keys.push([coarse, far_left.get(Coarse), far_right.get(Coarse)]);
         let [left, right] = around.siblings[word].map(|sibling| self.neighbour(sibling));
-        keys.push([tags, left.tag]);
-        keys.push([tags, right.tag]);
-        keys.push([coarse, left.tag, right.tag]);
-        keys.push([m.tag, left.lemma, side]);
-        keys.push([m.tag, right.lemma, side]);
+        keys.push([tags, left.get(Tag)]);
+        keys.push([tags, right.get(Tag)]);
+        keys.push([coarse, left.get(Tag), right.get(Tag)]);
+        keys.push([m.get(Tag), left.get(Lemma), side]);
+        keys.push([m.get(Tag), right.get(Lemma), side]);
         let [first, _, _, last] = around.children[head].map(|child| self.neighbour(child));
-        keys.push([tags, first.tag]);
-        keys.push([tags, last.tag]);
+        keys.push([tags, first.get(Tag)]);
+        keys.push([tags, last.get(Tag)]);
         if let Some(&above) = head.checked_sub(1).and_then(|head| heads.get(head)) {
-            keys.push([tags, self.at(above).tag, u64::from(above < head)]);
-            keys.push([coarse, self.at(above).lemma]);
+            keys.push([tags, self.at(above).get(Tag), u64::from(above < head)]);
+            keys.push([coarse, self.at(above).get(Lemma)]);
         }
         keys.template = LABEL + 100;
         for &atom in self.atoms(m) {

@@ -1,49 +1,64 @@
-//! Features of parts: 64-bit keys, mixed from keys that each token has once for each sentence.
+//! Features of parts: numbers of weights, mixed from numbers that each token has once for each sentence.
 //!
 //! The templates follow the line of MSTParser and TurboParser (McDonald et al. 2005; Martins et al. 2013): words, lemmas,
 //! tags and morphology of the words of a part and around it, tags in between, directions and distances.
 
-mod arc;
-mod higher;
 mod label;
+mod part;
+mod template;
 
 pub(crate) use label::Surroundings;
+pub(crate) use part::Features;
+pub(crate) use template::Attribute;
+
+use std::ops::Range;
 
 use consonant_learn::hash::{combine, key};
 use consonant_text::Sentence;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// Forms and lemmas that occur less often in training are known by their shape alone.
 const LEAST_COUNT: u32 = 2;
 
-/// The words that have keys of their own.
+/// Columns that a parser does not look at: those that its input will not have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IgnoredColumns {
+    /// Lemmas; forms in lower case stand in for them.
+    pub lemmas: bool,
+    /// Morphological features.
+    pub features: bool,
+}
+
+/// The words that have keys of their own, and what is read of them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Vocabulary {
     /// Keys of forms and lemmas, sorted.
     keys: Vec<u64>,
+    ignored: IgnoredColumns,
 }
 
 impl Vocabulary {
     /// The words that occur often enough in training.
-    pub fn gather<'a>(sentences: impl IntoIterator<Item = &'a Sentence>) -> Self {
+    pub fn gather<'a>(sentences: impl IntoIterator<Item = &'a Sentence>, ignored: IgnoredColumns) -> Self {
         let mut counts: FxHashMap<u64, u32> = FxHashMap::default();
         let mut buffer = String::new();
         for sentence in sentences {
             for word in 0..sentence.len() {
                 *counts.entry(form_key(sentence, word)).or_default() += 1;
-                *counts.entry(lemma_key(sentence, word, &mut buffer)).or_default() += 1;
+                *counts.entry(lemma_key(sentence, word, ignored.lemmas, &mut buffer)).or_default() += 1;
             }
         }
         let mut keys: Vec<u64> =
             counts.into_iter().filter(|&(_, count)| count >= LEAST_COUNT).map(|(key, _)| key).collect();
         keys.sort_unstable();
-        Self { keys }
+        Self { keys, ignored }
     }
 
     /// From keys that were stored.
-    pub fn from_keys(mut keys: Vec<u64>) -> Self {
+    pub fn from_keys(mut keys: Vec<u64>, ignored: IgnoredColumns) -> Self {
         keys.sort_unstable();
-        Self { keys }
+        Self { keys, ignored }
     }
 
     /// All keys, sorted.
@@ -61,10 +76,12 @@ fn form_key(sentence: &Sentence, word: usize) -> u64 {
 }
 
 /// The lemma, or the form in lower case where there is none.
-fn lemma_key(sentence: &Sentence, word: usize, buffer: &mut String) -> u64 {
+fn lemma_key(sentence: &Sentence, word: usize, is_ignored: bool, buffer: &mut String) -> u64 {
     buffer.clear();
     match sentence.lemma(word) {
-        "_" => buffer.extend(sentence.form(word).chars().flat_map(char::to_lowercase)),
+        lemma if is_ignored || lemma == "_" => {
+            buffer.extend(sentence.form(word).chars().flat_map(char::to_lowercase))
+        }
         lemma => buffer.push_str(lemma),
     }
     combine(key(buffer.as_bytes()), 2)
@@ -88,14 +105,8 @@ fn shape_key(form: &str) -> u64 {
 /// The keys of one token. Root, sentence boundaries, and the start and end of modifiers are tokens of their own.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Token {
-    form: u64,
-    lemma: u64,
-    /// XPOS, or UPOS where there is none.
-    tag: u64,
-    /// UPOS, or XPOS where there is none.
-    coarse: u64,
-    /// All morphological features as one.
-    morphology: u64,
+    /// A key for each [`Attribute`].
+    values: [u64; Attribute::COUNT],
     /// Where its morphological features begin, one by one.
     first_atom: u32,
     atoms: u32,
@@ -105,8 +116,17 @@ pub(crate) struct Token {
 
 impl Token {
     fn special(name: &str) -> Self {
-        let own = key(name.as_bytes());
-        Self { form: own, lemma: own, tag: own, coarse: own, morphology: own, bit: 63, ..Self::default() }
+        Self { values: [key(name.as_bytes()); Attribute::COUNT], bit: 63, ..Self::default() }
+    }
+
+    /// Where its morphological features stand among those of the sentence.
+    fn atoms_range(&self) -> Range<usize> {
+        self.first_atom as usize..(self.first_atom + self.atoms) as usize
+    }
+
+    #[inline]
+    fn get(&self, attribute: Attribute) -> u64 {
+        self.values[attribute as usize]
     }
 }
 
@@ -153,6 +173,9 @@ impl Encoded {
             self.tokens.push(token);
         }
         self.tokens.extend(["<after>", "<start>", "<end>"].map(Token::special));
+        for position in 0..=self.words {
+            self.look_around(position);
+        }
         let width = self.words + 1;
         self.between.clear();
         self.between.resize(width * width, 0);
@@ -176,26 +199,48 @@ impl Encoded {
         let (upos, xpos) = (sentence.upos(word), sentence.xpos(word));
         let coarse = key(if upos == "_" { xpos } else { upos }.as_bytes());
         let tag = key(if xpos == "_" { upos } else { xpos }.as_bytes());
-        let feats = sentence.feats(word);
+        let feats = if vocabulary.ignored.features { "_" } else { sentence.feats(word) };
         let first_atom = self.atoms.len() as u32;
         if feats != "_" {
             self.atoms.extend(feats.split('|').take(MOST_ATOMS).map(|atom| key(atom.as_bytes())));
         }
-        Token {
-            form: known(form_key(sentence, word)),
-            lemma: known(lemma_key(sentence, word, buffer)),
-            tag: combine(tag, 4),
-            coarse: combine(coarse, 5),
-            morphology: combine(key(feats.as_bytes()), 6),
-            first_atom,
-            atoms: self.atoms.len() as u32 - first_atom,
-            bit: (coarse >> 58) as u8,
-        }
+        let mut values = [0; Attribute::COUNT];
+        let mut set = |attribute: Attribute, value: u64| values[attribute as usize] = value;
+        set(Attribute::Form, known(form_key(sentence, word)));
+        set(Attribute::Lemma, known(lemma_key(sentence, word, vocabulary.ignored.lemmas, buffer)));
+        set(Attribute::Tag, combine(tag, 4));
+        set(Attribute::Coarse, combine(coarse, 5));
+        set(Attribute::Morphology, combine(key(feats.as_bytes()), 6));
+        Token { values, first_atom, atoms: self.atoms.len() as u32 - first_atom, bit: (coarse >> 58) as u8 }
+    }
+
+    /// Fills in the attributes that join others.
+    fn look_around(&mut self, position: usize) {
+        use Attribute::*;
+        let (before, own, after) = (*self.before(position), *self.at(position), *self.after(position));
+        let values = &mut self.tokens[position + 1].values;
+        let mut join = |attribute: Attribute, a: u64, b: u64| {
+            values[attribute as usize] = combine(a, b);
+            values[attribute as usize]
+        };
+        join(FormTag, own.get(Form), own.get(Tag));
+        join(LemmaTag, own.get(Lemma), own.get(Tag));
+        join(MorphologyCoarse, own.get(Morphology), own.get(Coarse));
+        let tag = join(TagBefore, own.get(Tag), before.get(Tag));
+        join(TagAfter, own.get(Tag), after.get(Tag));
+        join(TagAround, tag, after.get(Tag));
+        let coarse = join(CoarseBefore, own.get(Coarse), before.get(Coarse));
+        join(CoarseAfter, own.get(Coarse), after.get(Coarse));
+        join(CoarseAround, coarse, after.get(Coarse));
+        join(LemmaBefore, own.get(Tag), before.get(Lemma));
+        join(LemmaAfter, own.get(Tag), after.get(Lemma));
     }
 
     /// A number that other sentences will hardly have.
     pub(crate) fn fingerprint(&self) -> u64 {
-        self.tokens.iter().fold(0, |state, token| combine(combine(state, token.form), token.tag))
+        self.tokens.iter().fold(0, |state, token| {
+            combine(combine(state, token.get(Attribute::Form)), token.get(Attribute::Tag))
+        })
     }
 
     /// The number of words.
@@ -220,17 +265,12 @@ impl Encoded {
     }
 
     #[inline]
-    fn start(&self) -> &Token {
-        &self.tokens[self.words + 3]
-    }
-
-    #[inline]
     fn end(&self) -> &Token {
         &self.tokens[self.words + 4]
     }
 
     fn atoms(&self, token: &Token) -> &[u64] {
-        &self.atoms[token.first_atom as usize..(token.first_atom + token.atoms) as usize]
+        &self.atoms[token.atoms_range()]
     }
 
     /// The coarse tags strictly between two positions, as bits.

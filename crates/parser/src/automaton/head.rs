@@ -1,0 +1,273 @@
+//! Everything that one head decides.
+
+use consonant_map::oracle::Oracle;
+
+use super::overlap;
+use crate::parts::{pairs_below, triples_below};
+
+/// A head chooses one head of its own and sequences of modifiers on both sides, with scores for two and for three
+/// neighbours.
+///
+/// Given the incoming arc, the two sides are independent, so this is the automata of [`GrandSiblings`] and [`TriSiblings`] of
+/// both sides in one factor. Fewer factors have to agree, and they agree on a tighter relaxation; the price is that
+/// the best configuration takes O(g p³) and not O(g p² + p³).
+///
+/// The links are the arcs into the head, if there are any, then the arcs to the candidate modifiers on the left,
+/// outwards, then those on the right.
+///
+/// [`GrandSiblings`]: super::grand_siblings::GrandSiblings
+/// [`TriSiblings`]: super::tri_siblings::TriSiblings
+#[derive(Debug, Clone)]
+pub struct Head {
+    incoming: usize,
+    sides: [Tables; 2],
+}
+
+/// The scores of one side of a head.
+#[derive(Debug, Clone, Default)]
+pub struct HeadSide {
+    /// Candidate modifiers.
+    pub modifiers: usize,
+    /// For each incoming arc (once, if there is none) the scores of neighbours, as in
+    /// [`GrandSiblings`](super::grand_siblings::GrandSiblings). Empty if there are no candidates.
+    pub pairs: Vec<f64>,
+    /// The scores of three neighbours, as in [`TriSiblings`](super::tri_siblings::TriSiblings); empty if there are none.
+    pub triples: Vec<f64>,
+}
+
+/// As many incoming arcs go through the recursion together: its inner loops are too short to gain from vectors.
+const LANES: usize = 4;
+type Lanes = [f64; LANES];
+const NOTHING: Lanes = [f64::NEG_INFINITY; LANES];
+
+#[inline]
+fn plus(a: Lanes, b: f64) -> Lanes {
+    a.map(|a| a + b)
+}
+
+#[inline]
+fn sum(a: Lanes, b: Lanes) -> Lanes {
+    std::array::from_fn(|lane| a[lane] + b[lane])
+}
+
+#[inline]
+fn larger(a: Lanes, b: Lanes) -> Lanes {
+    std::array::from_fn(|lane| if a[lane] > b[lane] { a[lane] } else { b[lane] })
+}
+
+/// The scores of one side, those of [`LANES`] incoming arcs side by side.
+#[derive(Debug, Clone)]
+struct Tables {
+    modifiers: usize,
+    /// Blocks of incoming arcs, each with C(modifiers + 2, 2) entries; minus infinity where there is no arc.
+    pairs: Vec<Lanes>,
+    triples: Vec<f64>,
+}
+
+impl Tables {
+    fn new(incoming: usize, side: HeadSide) -> Self {
+        let HeadSide { modifiers, pairs, triples } = side;
+        if modifiers == 0 {
+            return Self { modifiers, pairs: Vec::new(), triples: Vec::new() };
+        }
+        let size = pairs_below(modifiers + 2);
+        assert_eq!(pairs.len(), incoming.max(1) * size, "scores of neighbours");
+        assert!(
+            triples.is_empty() || triples.len() == triples_below(modifiers + 2),
+            "scores of three neighbours"
+        );
+        let mut lanes = vec![NOTHING; incoming.max(1).div_ceil(LANES) * size];
+        for (g, row) in pairs.chunks_exact(size).enumerate() {
+            let block = &mut lanes[g / LANES * size..][..size];
+            block.iter_mut().zip(row).for_each(|(lanes, &score)| lanes[g % LANES] = score);
+        }
+        Self { modifiers, pairs: lanes, triples }
+    }
+
+    fn size(&self) -> usize {
+        pairs_below(self.modifiers + 2)
+    }
+
+    fn triples(&self, j: usize, k: usize) -> &[f64] {
+        let start = triples_below(k) + pairs_below(j);
+        &self.triples[start..start + j]
+    }
+
+    /// For one block of incoming arcs, fills `values[C(k,2) + j]`, the best prefix whose last two modifiers are j and k, or, without
+    /// triples, `values[k]`, the best prefix that ends with k. Returns the best values of the side.
+    fn prefixes(&self, block: usize, scores: &[f64], values: &mut [Lanes]) -> Lanes {
+        let pairs = &self.pairs[block * self.size()..][..self.size()];
+        let end = self.modifiers + 1;
+        let own = |k: usize| if k < end { scores[k - 1] } else { 0.0 };
+        if self.triples.is_empty() {
+            values[0] = [0.0; LANES];
+            for k in 1..=end {
+                let row = &pairs[pairs_below(k)..][..k];
+                let mut best = NOTHING;
+                for j in 0..k {
+                    best = larger(sum(values[j], row[j]), best);
+                }
+                values[k] = plus(best, own(k));
+            }
+            return values[end];
+        }
+        for k in 1..=end {
+            let start = pairs_below(k);
+            let (before, row) = values.split_at_mut(start);
+            row[0] = plus(pairs[start], own(k));
+            for j in 1..k {
+                let before = &before[pairs_below(j)..][..j];
+                let triples = &self.triples(j, k)[..j];
+                let mut best = NOTHING;
+                for i in 0..j {
+                    best = larger(plus(before[i], triples[i]), best);
+                }
+                row[j] = plus(sum(best, pairs[start + j]), own(k));
+            }
+        }
+        values[pairs_below(end)..][..end].iter().fold(NOTHING, |best, &value| larger(value, best))
+    }
+
+    /// Visits the modifiers of the best configuration, the last first, after [`prefixes`](Self::prefixes).
+    fn trace(&self, block: usize, lane: usize, values: &[Lanes], mut modifier: impl FnMut(usize)) {
+        let end = self.modifiers + 1;
+        let first_best = |count: usize, value: &dyn Fn(usize) -> f64| {
+            (1..count).fold(0, |best, i| if value(i) > value(best) { i } else { best })
+        };
+        let mut k = end;
+        if self.triples.is_empty() {
+            let pairs = &self.pairs[block * self.size()..][..self.size()];
+            while k > 0 {
+                let row = &pairs[pairs_below(k)..];
+                k = first_best(k, &|j| values[j][lane] + row[j][lane]);
+                if k > 0 {
+                    modifier(k);
+                }
+            }
+            return;
+        }
+        let mut j = first_best(end, &|j| values[pairs_below(end) + j][lane]);
+        while j > 0 {
+            modifier(j);
+            let (before, row) = (&values[pairs_below(j)..], self.triples(j, k));
+            (j, k) = (first_best(j, &|i| before[i][lane] + row[i]), j);
+        }
+    }
+
+    /// What some modifiers, in order, score under incoming arc `g`, their own scores included.
+    fn score(&self, g: usize, scores: &[f64], modifiers: impl Iterator<Item = usize>) -> f64 {
+        if self.modifiers == 0 {
+            return 0.0;
+        }
+        let pairs = &self.pairs[g / LANES * self.size()..][..self.size()];
+        let (mut value, mut two_back, mut back) = (0.0, None, 0);
+        for k in modifiers.chain([self.modifiers + 1]) {
+            if k <= self.modifiers {
+                value += scores[k - 1];
+            }
+            value += pairs[pairs_below(k) + back][g % LANES];
+            if let (Some(i), false) = (two_back, self.triples.is_empty()) {
+                value += self.triples(back, k)[i];
+            }
+            two_back = Some(back);
+            back = k;
+        }
+        value
+    }
+}
+
+impl Head {
+    /// An automaton over `incoming` arcs into the head (none for a root) and the modifiers of its left and right side.
+    ///
+    /// # Panics
+    /// If the tables of a side have other lengths than its modifiers ask for.
+    pub fn new(incoming: usize, sides: [HeadSide; 2]) -> Self {
+        Self { incoming, sides: sides.map(|side| Tables::new(incoming, side)) }
+    }
+
+    /// The first link of each side.
+    fn starts(&self) -> [usize; 2] {
+        [self.incoming, self.incoming + self.sides[0].modifiers]
+    }
+}
+
+/// The values of prefixes of both sides, for all blocks of incoming arcs.
+#[derive(Debug, Default)]
+pub struct HeadWorkspace {
+    values: [Vec<Lanes>; 2],
+}
+
+impl Oracle for Head {
+    type Configuration = Vec<u32>;
+    type Workspace = HeadWorkspace;
+
+    fn links(&self) -> usize {
+        self.incoming + self.sides[0].modifiers + self.sides[1].modifiers
+    }
+
+    fn maximize(&self, scores: &[f64], workspace: &mut HeadWorkspace, best: &mut Vec<u32>) -> f64 {
+        let blocks = self.incoming.max(1).div_ceil(LANES);
+        for (side, values) in self.sides.iter().zip(&mut workspace.values) {
+            if values.len() < blocks * side.size() {
+                values.resize(blocks * side.size(), NOTHING);
+            }
+        }
+        let (mut value, mut choice) = (f64::NEG_INFINITY, 0);
+        for block in 0..blocks {
+            let mut total = [0.0; LANES];
+            for (lane, own) in total.iter_mut().zip(&scores[..self.incoming][block * LANES..]) {
+                *lane = *own;
+            }
+            for ((side, start), values) in self.sides.iter().zip(self.starts()).zip(&mut workspace.values) {
+                if side.modifiers > 0 {
+                    let values = &mut values[block * side.size()..][..side.size()];
+                    total = sum(total, side.prefixes(block, &scores[start..], values));
+                }
+            }
+            for (lane, &total) in total.iter().enumerate().take(self.incoming.max(1) - block * LANES) {
+                if total > value {
+                    (value, choice) = (total, block * LANES + lane);
+                }
+            }
+        }
+        best.clear();
+        if value == f64::NEG_INFINITY {
+            return value;
+        }
+        let (block, lane) = (choice / LANES, choice % LANES);
+        for ((side, start), values) in self.sides.iter().zip(self.starts()).zip(&workspace.values).rev() {
+            if side.modifiers > 0 {
+                let values = &values[block * side.size()..][..side.size()];
+                side.trace(block, lane, values, |j| best.push((start + j - 1) as u32));
+            }
+        }
+        if self.incoming > 0 {
+            best.push(choice as u32);
+        }
+        best.reverse();
+        self.score(scores, best)
+    }
+
+    fn score(&self, scores: &[f64], links: &Vec<u32>) -> f64 {
+        let (g, outgoing) = match links.split_first() {
+            Some((&g, outgoing)) if self.incoming > 0 => (g as usize, outgoing),
+            _ => (0, &links[..]),
+        };
+        let own = if self.incoming > 0 { scores[g] } else { 0.0 };
+        let [left, right] = self.starts();
+        let middle = outgoing.partition_point(|&link| (link as usize) < right);
+        let side = |side: &Tables, start: usize, links: &[u32]| {
+            side.score(g, &scores[start..], links.iter().map(|&link| link as usize + 1 - start))
+        };
+        own + side(&self.sides[0], left, &outgoing[..middle])
+            + side(&self.sides[1], right, &outgoing[middle..])
+    }
+
+    fn add_marginals(&self, links: &Vec<u32>, weight: f64, marginals: &mut [f64]) {
+        links.iter().for_each(|&link| marginals[link as usize] += weight);
+    }
+
+    fn overlap(&self, a: &Vec<u32>, b: &Vec<u32>) -> usize {
+        overlap(a, b)
+    }
+}

@@ -1,0 +1,330 @@
+//! The features of each kind of part.
+
+use super::template::{self, Attribute, Family, scatter};
+use super::{Encoded, distance};
+use crate::parts::{PartKinds, Parts, Side};
+use crate::score::Part;
+
+/// Ways of an arc: two directions, then direction and distance.
+const SIDES: usize = 2;
+const WAYS: usize = 18;
+
+/// What is joined to a template besides tokens has a salt of its own.
+const COUNTS: u64 = 1;
+const BETWEEN: u64 = 2;
+const TAG_BETWEEN: u64 = 3;
+const DISTANCE: u64 = 4;
+const HEAD_ATOM: u64 = 5;
+const MODIFIER_ATOM: u64 = 6;
+
+/// Where the templates of arcs begin that are joined with what stands between, with one tag that stands between, and with
+/// single morphological features.
+const ARC_BETWEEN: usize = template::ARC.len() - 8;
+const ARC_TAG_BETWEEN: usize = template::ARC.len() - 5;
+const ARC_ATOMS: usize = template::ARC.len() - 3;
+
+/// Appends the features of parts to lists; holds the numbers of one sentence's tokens.
+#[derive(Debug, Clone)]
+pub(crate) struct Features {
+    pruning_by_side: Family<2>,
+    pruning_by_way: Family<2>,
+    arc: Family<2>,
+    sibling: Family<3>,
+    grandparent: Family<3>,
+    grand_sibling: Family<4>,
+    tri_sibling: Family<4>,
+    arbitrary_sibling: Family<3>,
+    head_bigram: Family<4>,
+    /// Numbers of the sentence's morphological features, of heads and of modifiers.
+    head_atoms: Vec<u32>,
+    modifier_atoms: Vec<u32>,
+}
+
+impl Default for Features {
+    fn default() -> Self {
+        Self {
+            pruning_by_side: Family::new(1, template::PRUNING_BY_SIDE, SIDES),
+            pruning_by_way: Family::new(2, template::PRUNING_BY_WAY, WAYS),
+            arc: Family::new(3, template::ARC, SIDES + WAYS),
+            sibling: Family::new(4, template::SIBLING, 2),
+            grandparent: Family::new(5, template::GRANDPARENT, 8),
+            grand_sibling: Family::new(6, template::GRAND_SIBLING, 4),
+            tri_sibling: Family::new(7, template::TRI_SIBLING, 2),
+            arbitrary_sibling: Family::new(8, template::ARBITRARY_SIBLING, 2),
+            head_bigram: Family::new(9, template::HEAD_BIGRAM, 32),
+            head_atoms: Vec::new(),
+            modifier_atoms: Vec::new(),
+        }
+    }
+}
+
+/// Direction and distance of an arc.
+#[inline]
+fn way(head: usize, modifier: usize) -> usize {
+    2 * distance(head, modifier) as usize + usize::from(head < modifier)
+}
+
+/// Where a word, or the root at position 0, stands among the tokens.
+#[inline]
+fn token(position: usize) -> usize {
+    position + 1
+}
+
+/// Where a modifier of a side, or its start or end, stands among the tokens.
+#[inline]
+fn member(sentence: &Encoded, parts: &Parts, side: &Side, j: usize) -> usize {
+    match j {
+        0 => sentence.words + 3,
+        j if j > side.modifiers() => sentence.words + 4,
+        j => token(parts.modifier(side, j)),
+    }
+}
+
+impl Features {
+    /// Reads a sentence for [`pruning`](Self::pruning) alone.
+    pub(crate) fn load_for_pruning(&mut self, sentence: &Encoded) {
+        self.pruning_by_side.load(&sentence.tokens);
+        self.pruning_by_way.load(&sentence.tokens);
+    }
+
+    /// Reads a sentence for the parts of some kinds.
+    pub(crate) fn load(&mut self, sentence: &Encoded, kinds: PartKinds) {
+        let tokens = &sentence.tokens;
+        self.arc.load(tokens);
+        self.head_atoms.clear();
+        self.head_atoms.extend(sentence.atoms.iter().map(|&atom| scatter(atom, HEAD_ATOM)));
+        self.modifier_atoms.clear();
+        self.modifier_atoms.extend(sentence.atoms.iter().map(|&atom| scatter(atom, MODIFIER_ATOM)));
+        let PartKinds {
+            siblings,
+            grandparents,
+            grand_siblings,
+            tri_siblings,
+            arbitrary_siblings,
+            head_bigrams,
+        } = kinds;
+        if siblings {
+            self.sibling.load(tokens);
+        }
+        if grandparents {
+            self.grandparent.load(tokens);
+        }
+        if grand_siblings {
+            self.grand_sibling.load(tokens);
+        }
+        if tri_siblings {
+            self.tri_sibling.load(tokens);
+        }
+        if arbitrary_siblings {
+            self.arbitrary_sibling.load(tokens);
+        }
+        if head_bigrams {
+            self.head_bigram.load(tokens);
+        }
+    }
+
+    /// Appends a smaller set of features, for the model that looks at all arcs.
+    pub(crate) fn pruning(&self, sentence: &Encoded, head: usize, modifier: usize, out: &mut Vec<u32>) {
+        let (way, side) = (way(head, modifier), usize::from(head < modifier));
+        let tokens = [token(head), token(modifier)];
+        let counts = scatter(sentence.counts_between(head, modifier), COUNTS);
+        let tags = sentence.tags_between(head, modifier);
+        let between = scatter(tags, BETWEEN);
+        self.pruning_by_way.write(tokens, way, out);
+        let end = out.len();
+        out[end - 3] ^= counts;
+        out[end - 2] ^= counts;
+        out[end - 1] ^= counts;
+        self.pruning_by_side.write(tokens, side, out);
+        let end = out.len();
+        out[end - 3] ^= between;
+        out[end - 2] ^= counts;
+        let Some(each) = out.pop() else { return };
+        let mut bits = tags;
+        while bits != 0 {
+            out.push(each ^ scatter(u64::from(bits.trailing_zeros()), TAG_BETWEEN));
+            bits &= bits - 1;
+        }
+    }
+
+    /// All features of an arc.
+    pub(crate) fn arc(&self, sentence: &Encoded, head: usize, modifier: usize, out: &mut Vec<u32>) {
+        let first = out.len();
+        self.arc.write_base([token(head), token(modifier)], out);
+        let base = &mut out[first..];
+        let tags = sentence.tags_between(head, modifier);
+        let between = scatter(tags, BETWEEN);
+        base[ARC_BETWEEN] ^= scatter(sentence.counts_between(head, modifier), COUNTS);
+        base[ARC_BETWEEN + 1] ^= between;
+        base[ARC_BETWEEN + 2] ^= between;
+        let [with_tags, with_coarse] = [base[ARC_TAG_BETWEEN], base[ARC_TAG_BETWEEN + 1]];
+        let [pair, of_head, of_modifier] = [base[ARC_ATOMS], base[ARC_ATOMS + 1], base[ARC_ATOMS + 2]];
+        out.truncate(first + ARC_TAG_BETWEEN);
+        // Each with the direction, and with direction and distance.
+        let side = self.arc.way(usize::from(head < modifier));
+        let way = self.arc.way(SIDES + way(head, modifier));
+        out.extend_from_within(first..);
+        let (by_side, by_way) = out[first..].split_at_mut(ARC_TAG_BETWEEN);
+        by_side.iter_mut().zip(side).for_each(|(number, side)| *number ^= side);
+        by_way.iter_mut().zip(way).for_each(|(number, way)| *number ^= way);
+        let mut bits = tags;
+        while bits != 0 {
+            let tag = scatter(u64::from(bits.trailing_zeros()), TAG_BETWEEN);
+            for (number, at) in [(with_tags, ARC_TAG_BETWEEN), (with_coarse, ARC_TAG_BETWEEN + 1)] {
+                out.extend([number ^ tag ^ side[at], number ^ tag ^ way[at]]);
+            }
+            bits &= bits - 1;
+        }
+        let range = |position: usize| sentence.at(position).atoms_range();
+        let (of_heads, of_modifiers) = (&self.head_atoms[range(head)], &self.modifier_atoms[range(modifier)]);
+        let pair = pair ^ side[ARC_ATOMS];
+        for a in of_heads {
+            out.push(of_head ^ a ^ side[ARC_ATOMS + 1]);
+            out.extend(of_modifiers.iter().map(|b| pair ^ a ^ b));
+        }
+        out.extend(of_modifiers.iter().map(|b| of_modifier ^ b ^ side[ARC_ATOMS + 2]));
+    }
+
+    /// Neighbouring modifiers `i` and `j` of a side.
+    pub(crate) fn sibling(
+        &self,
+        sentence: &Encoded,
+        parts: &Parts,
+        side: &Side,
+        i: usize,
+        j: usize,
+        out: &mut Vec<u32>,
+    ) {
+        let [s, m] = [i, j].map(|j| member(sentence, parts, side, j));
+        self.sibling.write([token(side.head), s, m], usize::from(side.is_right), out);
+        let (gap, between) = match i > 0 && j <= side.modifiers() {
+            true => {
+                let (a, b) = (parts.modifier(side, i), parts.modifier(side, j));
+                (distance(a, b), sentence.counts_between(a, b))
+            }
+            false => (9, 16),
+        };
+        let (gap, end) = (scatter(gap, DISTANCE), out.len());
+        out[end - 3] ^= gap;
+        out[end - 2] ^= gap;
+        out[end - 1] ^= scatter(between, COUNTS);
+    }
+
+    /// Any two modifiers of a side.
+    pub(crate) fn arbitrary_sibling(
+        &self,
+        sentence: &Encoded,
+        parts: &Parts,
+        side: &Side,
+        i: usize,
+        j: usize,
+        out: &mut Vec<u32>,
+    ) {
+        let [s, m] = [i, j].map(|j| member(sentence, parts, side, j));
+        self.arbitrary_sibling.write([token(side.head), s, m], usize::from(side.is_right), out);
+    }
+
+    /// Incoming arc number `g` of a side's head, and modifier `j`.
+    pub(crate) fn grandparent(
+        &self,
+        sentence: &Encoded,
+        parts: &Parts,
+        side: &Side,
+        g: usize,
+        j: usize,
+        out: &mut Vec<u32>,
+    ) {
+        let (head, modifier) = (side.head, parts.modifier(side, j));
+        let grandparent = parts.arcs()[side.incoming.start + g].0;
+        // The direction of both arcs, and the order of the outer two.
+        let way = 4 * usize::from(grandparent < head)
+            + 2 * usize::from(head < modifier)
+            + usize::from(grandparent < modifier);
+        self.grandparent.write([grandparent, head, modifier].map(token), way, out);
+        let end = out.len();
+        out[end - 2] ^= scatter(sentence.counts_between(grandparent, modifier), COUNTS);
+        out[end - 1] ^= scatter(distance(grandparent, modifier), DISTANCE);
+    }
+
+    /// Incoming arc number `g` of a side's head, and neighbouring modifiers `i` and `j`.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn grand_sibling(
+        &self,
+        sentence: &Encoded,
+        parts: &Parts,
+        side: &Side,
+        g: usize,
+        i: usize,
+        j: usize,
+        out: &mut Vec<u32>,
+    ) {
+        let grandparent = parts.arcs()[side.incoming.start + g].0;
+        let [s, m] = [i, j].map(|j| member(sentence, parts, side, j));
+        let way = 2 * usize::from(grandparent < side.head) + usize::from(side.is_right);
+        self.grand_sibling.write([token(grandparent), token(side.head), s, m], way, out);
+    }
+
+    /// Three neighbouring modifiers of a side.
+    pub(crate) fn tri_sibling(
+        &self,
+        sentence: &Encoded,
+        parts: &Parts,
+        side: &Side,
+        members: [usize; 3],
+        out: &mut Vec<u32>,
+    ) {
+        let [r, s, m] = members.map(|j| member(sentence, parts, side, j));
+        self.tri_sibling.write([token(side.head), r, s, m], usize::from(side.is_right), out);
+    }
+
+    /// The head of a word beside the head of the word before.
+    pub(crate) fn head_bigram(&self, word: usize, before: usize, own: usize, out: &mut Vec<u32>) {
+        let relation = match () {
+            _ if before == own => 0,
+            _ if own == word - 1 => 1,
+            _ if before == word => 2,
+            _ => 3,
+        };
+        let way = 8 * relation
+            + 4 * usize::from(own < before)
+            + 2 * usize::from(own < word)
+            + usize::from(before < word);
+        self.head_bigram.write([word, word - 1, own, before].map(token), way, out);
+    }
+
+    /// The attributes that the feature at a position of a part's list looks at, and what they are joined with.
+    pub(crate) fn template(part: Part<'_>, position: usize) -> (&'static [Attribute], &'static str) {
+        let between = "the words between";
+        match part {
+            Part::Arc(..) if position < 2 * ARC_TAG_BETWEEN => {
+                let (template, is_by_way) = (position % ARC_TAG_BETWEEN, position >= ARC_TAG_BETWEEN);
+                let joined = match (template >= ARC_BETWEEN, is_by_way) {
+                    (false, false) => "",
+                    (false, true) => "distance",
+                    (true, false) => between,
+                    (true, true) => "the words between and distance",
+                };
+                (&template::ARC[template], joined)
+            }
+            Part::Arc(..) => (&template::ARC[ARC_ATOMS], "a tag between, or single morphological features"),
+            Part::Sibling(..) => {
+                let from_end = template::SIBLING.len() - position;
+                (
+                    &template::SIBLING[position],
+                    ["", between, "gap", "gap"].get(from_end).copied().unwrap_or(""),
+                )
+            }
+            Part::Grandparent(..) => {
+                let from_end = template::GRANDPARENT.len() - position;
+                (
+                    &template::GRANDPARENT[position],
+                    ["", "distance", between].get(from_end).copied().unwrap_or(""),
+                )
+            }
+            Part::GrandSibling(..) => (&template::GRAND_SIBLING[position], ""),
+            Part::TriSibling(..) => (&template::TRI_SIBLING[position], ""),
+            Part::ArbitrarySibling(..) => (&template::ARBITRARY_SIBLING[position], ""),
+            Part::HeadBigram { .. } => (&template::HEAD_BIGRAM[position], "how the heads lie"),
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! Templates as data: which attribute of each member of a part a feature looks at.
+//!
+//! The number of a feature is the exclusive or of one random-looking number for each member of the part, and one for how the
+//! part lies (tabulation hashing, Zobrist 1970). The numbers of a token in a role are made once for each sentence; a feature
+//! then costs a few vector instructions, however many attributes it combines.
+
+use consonant_learn::hash::combine;
+
+use super::Token;
+
+/// What a template looks at. Pairs of attributes count as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Attribute {
+    Nothing,
+    Form,
+    Lemma,
+    /// XPOS, or UPOS where there is none.
+    Tag,
+    /// UPOS, or XPOS where there is none.
+    Coarse,
+    /// All morphological features as one.
+    Morphology,
+    FormTag,
+    LemmaTag,
+    MorphologyCoarse,
+    /// Tag with the tag of the word before, of the word after, of both.
+    TagBefore,
+    TagAfter,
+    TagAround,
+    CoarseBefore,
+    CoarseAfter,
+    CoarseAround,
+    /// Tag with the lemma of the word before, of the word after.
+    LemmaBefore,
+    LemmaAfter,
+}
+
+impl Attribute {
+    pub(crate) const COUNT: usize = Attribute::LemmaAfter as usize + 1;
+
+    /// The attribute's name in descriptions of features.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Nothing => "",
+            Form => "form",
+            Lemma => "lemma",
+            Tag => "tag",
+            Coarse => "coarse",
+            Morphology => "morphology",
+            FormTag => "form+tag",
+            LemmaTag => "lemma+tag",
+            MorphologyCoarse => "morphology+coarse",
+            TagBefore => "tag+before",
+            TagAfter => "tag+after",
+            TagAround => "tag+around",
+            CoarseBefore => "coarse+before",
+            CoarseAfter => "coarse+after",
+            CoarseAround => "coarse+around",
+            LemmaBefore => "tag+lemma before",
+            LemmaAfter => "tag+lemma after",
+        }
+    }
+}
+
+use Attribute::*;
+
+/// An attribute for each member of the part.
+pub(crate) type Template<const ROLES: usize> = [Attribute; ROLES];
+
+/// Head and modifier of an arc, each alone and together. The last eight are joined with what stands between the two, and with
+/// single morphological features.
+pub(super) const ARC: &[Template<2>] = &[
+    [Nothing, Nothing],
+    [Form, Nothing],
+    [Lemma, Nothing],
+    [Tag, Nothing],
+    [Coarse, Nothing],
+    [FormTag, Nothing],
+    [LemmaTag, Nothing],
+    [MorphologyCoarse, Nothing],
+    [TagBefore, Nothing],
+    [LemmaBefore, Nothing],
+    [CoarseBefore, Nothing],
+    [TagAfter, Nothing],
+    [LemmaAfter, Nothing],
+    [CoarseAfter, Nothing],
+    [Nothing, Form],
+    [Nothing, Lemma],
+    [Nothing, Tag],
+    [Nothing, Coarse],
+    [Nothing, FormTag],
+    [Nothing, LemmaTag],
+    [Nothing, MorphologyCoarse],
+    [Nothing, TagBefore],
+    [Nothing, LemmaBefore],
+    [Nothing, CoarseBefore],
+    [Nothing, TagAfter],
+    [Nothing, LemmaAfter],
+    [Nothing, CoarseAfter],
+    [Tag, Tag],
+    [Coarse, Coarse],
+    [Form, Form],
+    [FormTag, Tag],
+    [Tag, FormTag],
+    [Form, Tag],
+    [Tag, Form],
+    [Form, FormTag],
+    [FormTag, Form],
+    [FormTag, FormTag],
+    [Lemma, Lemma],
+    [LemmaTag, Tag],
+    [Tag, LemmaTag],
+    [Lemma, Tag],
+    [Tag, Lemma],
+    [LemmaTag, LemmaTag],
+    [Lemma, Coarse],
+    [Coarse, Lemma],
+    [MorphologyCoarse, MorphologyCoarse],
+    [MorphologyCoarse, Coarse],
+    [Coarse, MorphologyCoarse],
+    [Lemma, Morphology],
+    [Morphology, Lemma],
+    [Tag, TagBefore],
+    [Tag, TagAfter],
+    [TagBefore, Tag],
+    [TagAfter, Tag],
+    [TagAfter, TagBefore],
+    [TagBefore, TagBefore],
+    [TagAfter, TagAfter],
+    [TagBefore, TagAfter],
+    [TagAround, Tag],
+    [Tag, TagAround],
+    [TagAround, TagAround],
+    [Coarse, CoarseBefore],
+    [Coarse, CoarseAfter],
+    [CoarseBefore, Coarse],
+    [CoarseAfter, Coarse],
+    [CoarseAfter, CoarseBefore],
+    [CoarseBefore, CoarseBefore],
+    [CoarseAfter, CoarseAfter],
+    [CoarseBefore, CoarseAfter],
+    [CoarseAround, Coarse],
+    [Coarse, CoarseAround],
+    [CoarseAround, CoarseAround],
+    [Tag, Tag],
+    [Coarse, Coarse],
+    [Nothing, Nothing],
+    [Tag, Tag],
+    [Coarse, Coarse],
+    [Coarse, Coarse],
+    [Coarse, Coarse],
+    [Coarse, Coarse],
+];
+
+/// The first pruning templates count with the direction of the arc, the others with direction and distance. The last three
+/// of each are joined with what stands between.
+pub(super) const PRUNING_BY_SIDE: &[Template<2>] = &[
+    [Tag, Tag],
+    [Lemma, Tag],
+    [Tag, Lemma],
+    [Lemma, Lemma],
+    [MorphologyCoarse, MorphologyCoarse],
+    [Tag, TagBefore],
+    [Tag, TagAfter],
+    [TagBefore, Tag],
+    [TagAfter, Tag],
+    [TagAfter, TagBefore],
+    [TagBefore, TagAfter],
+    [TagBefore, TagBefore],
+    [TagAfter, TagAfter],
+    [TagAround, Tag],
+    [Tag, TagAround],
+    [Coarse, Coarse],
+    [Tag, Tag],
+    [Coarse, Coarse],
+];
+
+/// See [`PRUNING_BY_SIDE`].
+pub(super) const PRUNING_BY_WAY: &[Template<2>] = &[
+    [Nothing, Nothing],
+    [Nothing, Tag],
+    [Tag, Nothing],
+    [Nothing, Lemma],
+    [Lemma, Nothing],
+    [Tag, Tag],
+    [Coarse, MorphologyCoarse],
+    [Nothing, TagAround],
+    [TagAround, Nothing],
+    [Tag, TagBefore],
+    [Tag, TagAfter],
+    [TagBefore, Tag],
+    [TagAfter, Tag],
+    [Coarse, Coarse],
+    [Tag, Tag],
+    [Nothing, Nothing],
+];
+
+/// Head and two neighbouring modifiers. The last three are joined with the gap between the two, and with what stands there.
+pub(super) const SIBLING: &[Template<3>] = &[
+    [Tag, Tag, Tag],
+    [Coarse, Coarse, Coarse],
+    [Nothing, Tag, Tag],
+    [Tag, Nothing, Tag],
+    [Lemma, Tag, Tag],
+    [Tag, Lemma, Tag],
+    [Tag, Tag, Lemma],
+    [Form, Coarse, Coarse],
+    [Coarse, Form, Coarse],
+    [Coarse, Coarse, Form],
+    [Nothing, Lemma, Lemma],
+    [Nothing, Lemma, Tag],
+    [Nothing, Tag, Lemma],
+    [Lemma, Nothing, Lemma],
+    [Lemma, Nothing, Tag],
+    [Tag, Nothing, Lemma],
+    [Lemma, Lemma, Coarse],
+    [Lemma, Coarse, Lemma],
+    [Coarse, Lemma, Lemma],
+    [Morphology, Morphology, Coarse],
+    [Morphology, Coarse, Morphology],
+    [Coarse, Morphology, Morphology],
+    [Nothing, Tag, Tag],
+    [Tag, Tag, Tag],
+    [Tag, Tag, Tag],
+];
+
+/// The head's head, the head, a modifier. The last two are joined with what stands between the outer two, and with their
+/// distance.
+pub(super) const GRANDPARENT: &[Template<3>] = &[
+    [Tag, Tag, Tag],
+    [Coarse, Coarse, Coarse],
+    [Nothing, Tag, Tag],
+    [Tag, Nothing, Tag],
+    [Lemma, Tag, Tag],
+    [Tag, Lemma, Tag],
+    [Tag, Tag, Lemma],
+    [Form, Coarse, Coarse],
+    [Coarse, Form, Coarse],
+    [Coarse, Coarse, Form],
+    [Nothing, Lemma, Lemma],
+    [Nothing, Lemma, Tag],
+    [Nothing, Tag, Lemma],
+    [Lemma, Nothing, Lemma],
+    [Lemma, Nothing, Tag],
+    [Tag, Nothing, Lemma],
+    [Lemma, Lemma, Coarse],
+    [Lemma, Coarse, Lemma],
+    [Coarse, Lemma, Lemma],
+    [Morphology, Morphology, Coarse],
+    [Morphology, Coarse, Morphology],
+    [Coarse, Morphology, Morphology],
+    [Coarse, Lemma, Coarse],
+    [Tag, Nothing, Tag],
+    [Tag, Tag, Tag],
+];
+
+/// The head's head, the head, two neighbouring modifiers.
+pub(super) const GRAND_SIBLING: &[Template<4>] = &[
+    [Tag, Tag, Tag, Tag],
+    [Coarse, Coarse, Coarse, Coarse],
+    [Lemma, Coarse, Coarse, Coarse],
+    [Coarse, Lemma, Coarse, Coarse],
+    [Coarse, Coarse, Lemma, Coarse],
+    [Coarse, Coarse, Coarse, Lemma],
+    [Tag, Nothing, Tag, Tag],
+    [Lemma, Nothing, Tag, Tag],
+];
+
+/// The head and three neighbouring modifiers.
+pub(super) const TRI_SIBLING: &[Template<4>] = &[
+    [Tag, Tag, Tag, Tag],
+    [Coarse, Coarse, Coarse, Coarse],
+    [Lemma, Coarse, Coarse, Coarse],
+    [Coarse, Lemma, Coarse, Coarse],
+    [Coarse, Coarse, Lemma, Coarse],
+    [Coarse, Coarse, Coarse, Lemma],
+    [Nothing, Tag, Tag, Tag],
+    [Nothing, Coarse, Coarse, Coarse],
+    [Tag, Tag, Nothing, Tag],
+];
+
+/// The head and any two modifiers.
+pub(super) const ARBITRARY_SIBLING: &[Template<3>] = &[
+    [Tag, Tag, Tag],
+    [Coarse, Coarse, Coarse],
+    [Nothing, Tag, Tag],
+    [Nothing, Lemma, Lemma],
+    [Nothing, Lemma, Tag],
+    [Nothing, Tag, Lemma],
+    [Lemma, Tag, Tag],
+];
+
+/// A word, the word before, the head of the word, the head of the word before.
+pub(super) const HEAD_BIGRAM: &[Template<4>] = &[
+    [Nothing, Nothing, Nothing, Nothing],
+    [Tag, Tag, Nothing, Nothing],
+    [Nothing, Nothing, Tag, Tag],
+    [Tag, Tag, Tag, Nothing],
+    [Tag, Tag, Nothing, Tag],
+    [Tag, Tag, Tag, Tag],
+    [Coarse, Coarse, Coarse, Coarse],
+    [Lemma, Lemma, Nothing, Nothing],
+    [Lemma, Tag, Tag, Nothing],
+    [Tag, Lemma, Nothing, Tag],
+];
+
+/// A number for each template of a family, in each of several rows.
+#[derive(Debug, Clone, Default)]
+struct Rows {
+    width: usize,
+    numbers: Vec<u32>,
+}
+
+impl Rows {
+    #[inline]
+    fn row(&self, row: usize) -> &[u32] {
+        &self.numbers[row * self.width..(row + 1) * self.width]
+    }
+}
+
+/// The templates of one kind of part, and the numbers of a sentence's tokens in each of its roles.
+#[derive(Debug, Clone)]
+pub(super) struct Family<const ROLES: usize> {
+    /// Tells the families apart.
+    id: u64,
+    templates: &'static [Template<ROLES>],
+    roles: [Rows; ROLES],
+    /// A row for each way in which a part can lie.
+    ways: Rows,
+}
+
+/// A number that looks random.
+#[inline]
+pub(super) fn scatter(value: u64, salt: u64) -> u32 {
+    combine(value, salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)) as u32
+}
+
+impl<const ROLES: usize> Family<ROLES> {
+    pub(super) fn new(id: u64, templates: &'static [Template<ROLES>], ways: usize) -> Self {
+        let width = templates.len();
+        let salt = |template: usize| (id << 16 | 0xff << 8 | template as u64) + 1;
+        let numbers = (0..ways as u64).flat_map(|way| (0..width).map(move |t| scatter(way + 1, salt(t))));
+        let ways = Rows { width, numbers: numbers.collect() };
+        Self { id, templates, roles: std::array::from_fn(|_| Rows { width, numbers: Vec::new() }), ways }
+    }
+
+    /// Makes the numbers of a sentence's tokens.
+    pub(super) fn load(&mut self, tokens: &[Token]) {
+        for (role, rows) in self.roles.iter_mut().enumerate() {
+            rows.numbers.clear();
+            for token in tokens {
+                rows.numbers.extend(self.templates.iter().enumerate().map(|(t, template)| {
+                    match template[role] {
+                        Nothing => 0,
+                        attribute => scatter(
+                            token.values[attribute as usize],
+                            (self.id << 16 | (role as u64) << 8 | t as u64) + 1,
+                        ),
+                    }
+                }));
+            }
+        }
+    }
+
+    /// Appends the features of a part that lies one way.
+    #[inline]
+    pub(super) fn write(&self, tokens: [usize; ROLES], way: usize, out: &mut Vec<u32>) {
+        let start = out.len();
+        self.write_base(tokens, out);
+        out[start..].iter_mut().zip(self.ways.row(way)).for_each(|(number, way)| *number ^= way);
+    }
+
+    /// Appends the features of a part without the way in which it lies.
+    #[inline]
+    pub(super) fn write_base(&self, tokens: [usize; ROLES], out: &mut Vec<u32>) {
+        let start = out.len();
+        out.extend_from_slice(self.roles[0].row(tokens[0]));
+        for (rows, &token) in self.roles[1..].iter().zip(&tokens[1..]) {
+            out[start..].iter_mut().zip(rows.row(token)).for_each(|(number, own)| *number ^= own);
+        }
+    }
+
+    /// The numbers of a way.
+    #[inline]
+    pub(super) fn way(&self, way: usize) -> &[u32] {
+        self.ways.row(way)
+    }
+}

@@ -1,0 +1,180 @@
+//! What a parser has learned: its strongest weights, with the names of their features.
+//!
+//! A hash kernel knows no names. So training writes down those of the strongest weights, as it finds them in the parts of the
+//! training data. Where features share a weight, the first one found gives the name.
+
+use consonant_text::Sentence;
+use rustc_hash::FxHashMap;
+
+use crate::features::{Attribute, Encoded, Features, Vocabulary};
+use crate::parts::{PartKinds, Parts, Side};
+use crate::score::{self, Part};
+
+/// A weight and the feature it belongs to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Strength {
+    /// The weight.
+    pub weight: f32,
+    /// The kind of part, the attributes of its members, and how it lies.
+    pub feature: String,
+}
+
+/// So many weights have names in a model.
+pub(crate) const NAMED: usize = 500;
+/// Names are looked for in so many sentences.
+const SENTENCES: usize = 3000;
+
+/// The numbers of the strongest weights.
+pub(crate) fn strongest(weights: &[f32]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..weights.len() as u32).filter(|&i| weights[i as usize] != 0.0).collect();
+    let stronger =
+        |&a: &u32, &b: &u32| weights[b as usize].abs().total_cmp(&weights[a as usize].abs()).then(a.cmp(&b));
+    if order.len() > NAMED {
+        order.select_nth_unstable_by(NAMED, stronger);
+        order.truncate(NAMED);
+    }
+    order.sort_by(stronger);
+    order
+}
+
+/// Looks for the names of some weights in sentences and their candidate arcs: lines of number, tab, name.
+pub(crate) fn names<'a>(
+    numbers: &[u32],
+    bits: u32,
+    kinds: PartKinds,
+    vocabulary: &Vocabulary,
+    data: impl Iterator<
+        Item = (&'a Sentence, &'a [(usize, usize)], consonant_map::oracle::arborescence::RootChildren),
+    >,
+) -> String {
+    let mut found: FxHashMap<u32, String> = FxHashMap::default();
+    let wanted: FxHashMap<u32, ()> = numbers.iter().map(|&number| (number, ())).collect();
+    let (mut features, mut list) = (Features::default(), Vec::new());
+    let mask = ((1u64 << bits) - 1) as u32;
+    for (sentence, arcs, root_children) in data.take(SENTENCES) {
+        let Ok(parts) = Parts::new(sentence.len(), arcs, kinds, root_children) else { continue };
+        let encoded = Encoded::new(sentence, vocabulary);
+        features.load(&encoded, kinds);
+        parts.for_each(|part| {
+            list.clear();
+            score::features(&encoded, &features, &parts, part, &mut list);
+            for (position, number) in list.iter().map(|number| number & mask).enumerate() {
+                if wanted.contains_key(&number) && !found.contains_key(&number) {
+                    found.insert(number, name(sentence, &parts, part, position));
+                }
+            }
+        });
+        if found.len() == wanted.len() {
+            break;
+        }
+    }
+    let lines = numbers.iter().filter_map(|number| Some(format!("{number}\t{}\n", found.get(number)?)));
+    lines.collect()
+}
+
+/// A member of a part: its role, and the word; 0 is the root, nothing stands for the start or end of a side.
+type Member = (&'static str, Option<usize>);
+
+/// The name of a feature, given its place in the list of its part's features.
+fn name(sentence: &Sentence, parts: &Parts, part: Part<'_>, position: usize) -> String {
+    let member = |side: &Side, j: usize| (1..=side.modifiers()).contains(&j).then(|| parts.modifier(side, j));
+    let grandparent = |side: &Side, g: usize| Some(parts.arcs()[side.incoming.start + g].0);
+    let direction = |side: &Side| if side.is_right { "right" } else { "left" };
+    let (kind, way, members): (&str, &str, Vec<Member>) = match part {
+        Part::Arc(head, modifier) => {
+            let way = if head < modifier { "right" } else { "left" };
+            ("arc", way, vec![("head", Some(head)), ("modifier", Some(modifier))])
+        }
+        Part::Sibling(side, i, j) | Part::ArbitrarySibling(side, i, j) => {
+            let members =
+                vec![("head", Some(side.head)), ("sibling", member(side, i)), ("modifier", member(side, j))];
+            let kind = if matches!(part, Part::Sibling(..)) { "siblings" } else { "any siblings" };
+            (kind, direction(side), members)
+        }
+        Part::Grandparent(side, g, j) => {
+            let members = vec![
+                ("grandparent", grandparent(side, g)),
+                ("head", Some(side.head)),
+                ("modifier", member(side, j)),
+            ];
+            ("grandparent", direction(side), members)
+        }
+        Part::GrandSibling(side, g, i, j) => {
+            let members = vec![
+                ("grandparent", grandparent(side, g)),
+                ("head", Some(side.head)),
+                ("sibling", member(side, i)),
+                ("modifier", member(side, j)),
+            ];
+            ("grand-siblings", direction(side), members)
+        }
+        Part::TriSibling(side, i, j, k) => {
+            let members = vec![
+                ("head", Some(side.head)),
+                ("first", member(side, i)),
+                ("second", member(side, j)),
+                ("third", member(side, k)),
+            ];
+            ("tri-siblings", direction(side), members)
+        }
+        Part::HeadBigram { word, before, own } => {
+            let members = vec![
+                ("word", Some(word)),
+                ("before", Some(word - 1)),
+                ("head", Some(own)),
+                ("head before", Some(before)),
+            ];
+            ("head bigram", "", members)
+        }
+    };
+    let (attributes, joined) = Features::template(part, position);
+    let mut name = format!("{kind} {way}").trim_end().to_owned();
+    for (attribute, (role, word)) in attributes.iter().zip(members) {
+        if *attribute != Attribute::Nothing {
+            let value = word.map_or_else(|| "<none>".to_owned(), |word| value(*attribute, sentence, word));
+            name += &format!(" {role}.{}={value}", attribute.name());
+        }
+    }
+    if !joined.is_empty() {
+        name += &format!(" with {joined}");
+    }
+    name
+}
+
+/// An attribute of a word as it stands in the sentence.
+fn value(attribute: Attribute, sentence: &Sentence, position: usize) -> String {
+    use Attribute::*;
+    let column = |attribute: Attribute, position: usize| {
+        let Some(word) = position.checked_sub(1).filter(|&word| word < sentence.len()) else {
+            return if position == 0 { "<root>" } else { "<end>" }.to_owned();
+        };
+        let other = |first: &str, second: &str| if first == "_" { second } else { first }.to_owned();
+        match attribute {
+            Form => sentence.form(word).to_owned(),
+            Lemma => other(sentence.lemma(word), sentence.form(word)),
+            Tag => other(sentence.xpos(word), sentence.upos(word)),
+            Coarse => other(sentence.upos(word), sentence.xpos(word)),
+            _ => sentence.feats(word).to_owned(),
+        }
+    };
+    let before = |attribute| match position {
+        0 => "<before>".to_owned(),
+        _ => column(attribute, position - 1),
+    };
+    let (own, after) = (|attribute| column(attribute, position), |attribute| column(attribute, position + 1));
+    match attribute {
+        Nothing => String::new(),
+        Form | Lemma | Tag | Coarse | Morphology => own(attribute),
+        FormTag => format!("{}/{}", own(Form), own(Tag)),
+        LemmaTag => format!("{}/{}", own(Lemma), own(Tag)),
+        MorphologyCoarse => format!("{}/{}", own(Morphology), own(Coarse)),
+        TagBefore => format!("[{}] {}", before(Tag), own(Tag)),
+        TagAfter => format!("{} [{}]", own(Tag), after(Tag)),
+        TagAround => format!("[{}] {} [{}]", before(Tag), own(Tag), after(Tag)),
+        CoarseBefore => format!("[{}] {}", before(Coarse), own(Coarse)),
+        CoarseAfter => format!("{} [{}]", own(Coarse), after(Coarse)),
+        CoarseAround => format!("[{}] {} [{}]", before(Coarse), own(Coarse), after(Coarse)),
+        LemmaBefore => format!("[{}] {}", before(Lemma), own(Tag)),
+        LemmaAfter => format!("{} [{}]", own(Tag), after(Lemma)),
+    }
+}
