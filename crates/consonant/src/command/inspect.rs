@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use consonant_learn::model::Model;
+use consonant_parser::Parser;
 use consonant_tagger::Tagger;
 
 use crate::context::Context;
@@ -42,6 +43,9 @@ impl Inspect {
                     Some(path) => explain_tags(&tagger, path, self.top, &mut out)?,
                     None => describe_tagger(&tagger, self.top, &mut out)?,
                 }
+            }
+            consonant_parser::TASK if self.explain.is_none() => {
+                describe_parser(&Parser::open(&model)?, self.top, &mut out)?;
             }
             other if self.explain.is_some() => bail!("models for `{other}` give no explanations"),
             _ => {}
@@ -83,6 +87,14 @@ fn describe_tagger(tagger: &Tagger, top: usize, out: &mut impl Write) -> Result<
     writeln!(out, "\n   weight  label                feature")?;
     for strength in tagger.strongest(top) {
         writeln!(out, "{:>9.3}  {:<20} {}", strength.weight, strength.label, strength.feature)?;
+    }
+    Ok(())
+}
+
+fn describe_parser(parser: &Parser, top: usize, out: &mut impl Write) -> Result<()> {
+    writeln!(out, "\n   weight  part and feature")?;
+    for strength in parser.strongest(top) {
+        writeln!(out, "{:>9.3}  {}", strength.weight, strength.feature)?;
     }
     Ok(())
 }

@@ -43,6 +43,9 @@ pub struct Predict {
     /// Write value, bound, status and time of each unit, and their totals, as JSON.
     #[arg(long, value_name = "FILE.json")]
     report: Option<PathBuf>,
+    /// Tag the input first with this tagger, for a parser.
+    #[arg(long, value_name = "MODEL")]
+    tagger: Option<PathBuf>,
 }
 
 impl Predict {

@@ -6,6 +6,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use consonant_learn::model::Model;
 use consonant_parser::{Algorithm, Parser};
+use consonant_tagger::{Request, Tagger};
 
 use super::Predict;
 use super::report::{Report, Unit};
@@ -34,13 +35,17 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
             )));
         }
     };
+    let tagger =
+        command.tagger.as_deref().map(|path| anyhow::Ok(Tagger::open(&Model::open(path)?)?)).transpose()?;
+    let tagging = tagger.as_ref().map(Tagger::decoder).transpose()?;
     let mut report = Report::default();
     let mut seconds = 0.0;
     let mut out = context.open_output(command.output.as_deref())?;
     let progress = context.progress("parsing", None);
     for path in command.inputs() {
         let mut input = sentences::open(&path)?;
-        if !input.is_conllu {
+        // A file without sentences has no format, and nothing to parse.
+        if !input.is_conllu && input.reader.next().is_some() {
             bail!("{} is not CoNLL-U, which parsers read; `consonant convert` makes it", input.name);
         }
         let mut batch = Vec::new();
@@ -50,6 +55,9 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
                 break;
             }
             let start = Instant::now();
+            if let Some(tagging) = &tagging {
+                tagging.tag(&mut batch, &Request::default())?;
+            }
             let parsed = parser.parse(&mut batch, algorithm)?;
             seconds += start.elapsed().as_secs_f64();
             for sentence in &batch {

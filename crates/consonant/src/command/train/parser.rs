@@ -5,8 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use consonant_learn::model::Model;
 use consonant_learn::trainer::Method;
-use consonant_parser::{ParserSettings, PartKinds, Progress, PruningLimits, train};
+use consonant_parser::{IgnoredColumns, ParserSettings, PartKinds, Progress, PruningLimits, train};
+use consonant_tagger::{Request, Tagger, TaggerSettings};
 use consonant_text::Sentence;
 
 use crate::context::Context;
@@ -30,21 +32,21 @@ pub struct TrainParser {
     /// 1: arcs; 2: siblings and grandparents; 3: grand-siblings, tri-siblings and head bigrams as well.
     #[arg(long, value_name = "1|2|3", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=3))]
     order: u8,
-    /// Switch kinds of parts on or off: siblings, grandparents, grand-siblings, tri-siblings, arbitrary-siblings,
+    /// Switches kinds of parts on or off: siblings, grandparents, grand-siblings, tri-siblings, arbitrary-siblings,
     /// head-bigrams; with `-` before the name, off.
     #[arg(long, value_name = "KIND,…", value_delimiter = ',', allow_hyphen_values = true)]
     parts: Vec<String>,
-    /// Look for trees without crossing arcs; first order only.
+    /// Looks for trees without crossing arcs; first order only.
     #[arg(long)]
     projective: bool,
     /// Whether exactly one word depends on the root.
     #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set)]
     single_root: bool,
-    /// Keep at most so many candidate heads for a word.
+    /// Keeps at most so many candidate heads for a word.
     #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
     heads: u16,
-    /// Drop candidate heads that are less probable than this share of the most probable one.
-    #[arg(long, value_name = "SHARE", default_value_t = 1e-4)]
+    /// Drops candidate heads that are less probable than this share of the most probable one.
+    #[arg(long, value_name = "SHARE", default_value_t = 3e-5)]
     head_share: f32,
     /// The training algorithm, or `list` to see all with their parameters.
     #[arg(long, value_name = "NAME", default_value = "passive-aggressive")]
@@ -55,12 +57,34 @@ pub struct TrainParser {
     /// Passes over the data.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     epochs: u32,
-    /// Stop after so many epochs without better heads on dev (default: do all epochs).
+    /// Stops after so many epochs without better heads on dev (default: do all epochs).
     #[arg(long, value_name = "N")]
     patience: Option<u32>,
-    /// Leave out sentences whose heads are no tree instead of refusing them.
+    /// Leaves out sentences whose heads are no tree instead of refusing them.
     #[arg(long)]
     skip_broken: bool,
+    /// Tags all data with this tagger first; columns that it does not predict stay as they are.
+    #[arg(long, value_name = "MODEL")]
+    tagger: Option<PathBuf>,
+    /// Tags the training data with K taggers like --tagger, each trained without the sentences that it tags, so that the
+    /// parser learns from tags as wrong as those it will meet.
+    #[arg(long, value_name = "K", requires = "tagger", value_parser = clap::value_parser!(u16).range(2..=100))]
+    jackknife: Option<u16>,
+    /// Columns not to look at, because the input will not have them: lemmas, features.
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
+    ignore: Vec<String>,
+    /// Weights of parts, as a power of two: one less halves most of the model.
+    #[arg(long, value_name = "N", default_value_t = 23, value_parser = clap::value_parser!(u8).range(8..=30))]
+    bits: u8,
+    /// Weights of labels, as a power of two.
+    #[arg(long, value_name = "N", default_value_t = 22, value_parser = clap::value_parser!(u8).range(8..=30))]
+    label_bits: u8,
+    /// Weights of the pruner, as a power of two.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u8).range(8..=30))]
+    pruner_bits: u8,
+    /// Saves the state after each epoch; if the file is there, training goes on from it.
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
 }
 
 impl TrainParser {
@@ -90,12 +114,27 @@ impl TrainParser {
             algorithm: self.algorithm.clone(),
             parameters: self.parameters.clone(),
             skip_broken: self.skip_broken,
+            ignored: self.ignored()?,
+            bits: u32::from(self.bits),
+            label_bits: u32::from(self.label_bits),
+            pruner_bits: u32::from(self.pruner_bits),
+            checkpoint: self.checkpoint.clone(),
             threads: context.threads,
             seed: context.seed,
             ..ParserSettings::default()
         };
-        let sentences = read(data)?;
-        let dev = self.dev.as_deref().map(read).transpose()?;
+        let mut sentences = read(data)?;
+        let mut dev = self.dev.as_deref().map(read).transpose()?;
+        if let Some(path) = &self.tagger {
+            let tagger = Tagger::open(&Model::open(path)?)?;
+            if let Some(dev) = &mut dev {
+                tagger.decoder()?.tag(dev, &Request::default())?;
+            }
+            match self.jackknife {
+                Some(folds) => jackknife(&tagger, usize::from(folds), &mut sentences, context)?,
+                None => drop(tagger.decoder()?.tag(&mut sentences, &Request::default())?),
+            }
+        }
         let trained =
             train(&sentences, dev.as_deref(), &settings, &mut |step| context.note(describe(&step)), None)?;
         trained.model.write(out)?;
@@ -104,6 +143,22 @@ impl TrainParser {
             .map_or(String::new(), |share| format!(", right heads on dev {:.2}%", 100.0 * share));
         context.note(format!("{}: epoch {}{accuracy}", out.display(), trained.epoch));
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn ignored(&self) -> Result<IgnoredColumns> {
+        let mut ignored = IgnoredColumns::default();
+        for column in &self.ignore {
+            match column.as_str() {
+                "lemmas" => ignored.lemmas = true,
+                "features" => ignored.features = true,
+                other => {
+                    return Err(crate::usage_error(format!(
+                        "--ignore knows lemmas and features, not `{other}`"
+                    )));
+                }
+            }
+        }
+        Ok(ignored)
     }
 
     fn kinds(&self) -> Result<PartKinds> {
@@ -135,6 +190,31 @@ impl TrainParser {
     }
 }
 
+/// Tags each of `folds` parts of the training data with a tagger trained on the others.
+fn jackknife(tagger: &Tagger, folds: usize, sentences: &mut [Sentence], context: &Context) -> Result<()> {
+    if sentences.len() < folds {
+        bail!("{} sentences cannot be split into {folds} parts; give a smaller --jackknife", sentences.len());
+    }
+    let settings = TaggerSettings {
+        column: tagger.column(),
+        threads: context.threads,
+        seed: context.seed,
+        ..TaggerSettings::default()
+    };
+    let gold = sentences.to_vec();
+    for fold in 0..folds {
+        let others = gold.iter().enumerate().filter(|(i, _)| i % folds != fold);
+        let others: Vec<Sentence> = others.map(|(_, sentence)| sentence.clone()).collect();
+        let trained = consonant_tagger::train(&others, None, settings.clone(), &mut |_| {})?;
+        let tagger = Tagger::open(&Model::from_bytes(&trained.model.to_bytes())?)?;
+        let mut own: Vec<Sentence> = gold.iter().skip(fold).step_by(folds).cloned().collect();
+        tagger.decoder()?.tag(&mut own, &Request::default())?;
+        sentences.iter_mut().skip(fold).step_by(folds).zip(own).for_each(|(place, tagged)| *place = tagged);
+        context.note(format!("tagged part {} of {folds} with a tagger trained on the others", fold + 1));
+    }
+    Ok(())
+}
+
 fn describe(step: &Progress<'_>) -> String {
     match step {
         Progress::Skipped(problem) => format!("left out: {problem}"),
@@ -157,8 +237,11 @@ fn describe(step: &Progress<'_>) -> String {
 }
 
 fn read(path: &Path) -> Result<Vec<Sentence>> {
-    let opened = sentences::open(path)?;
+    let mut opened = sentences::open(path)?;
     if !opened.is_conllu {
+        if opened.reader.next().is_none() {
+            bail!("{} has no sentence; parsers are trained on CoNLL-U", opened.name);
+        }
         bail!("{} is not CoNLL-U, which parsers are trained on", opened.name);
     }
     Ok(opened.reader.collect::<Result<_, _>>()?)
