@@ -9,6 +9,8 @@ use clap::Args;
 use consonant_learn::model::Model;
 use consonant_parser::Parser;
 use consonant_tagger::Tagger;
+use consonant_text::jsonl::{JsonlReader, Thread};
+use consonant_threads::Linker;
 
 use crate::context::Context;
 use crate::sentences;
@@ -46,6 +48,13 @@ impl Inspect {
             }
             consonant_parser::TASK if self.explain.is_none() => {
                 describe_parser(&Parser::open(&model)?, self.top, &mut out)?;
+            }
+            consonant_threads::TASK => {
+                let linker = Linker::open(&model)?;
+                match &self.explain {
+                    Some(path) => explain_links(&linker, path, self.top, &mut out)?,
+                    None => describe_links(&linker, self.top, &mut out)?,
+                }
             }
             other if self.explain.is_some() => bail!("models for `{other}` give no explanations"),
             _ => {}
@@ -95,6 +104,29 @@ fn describe_parser(parser: &Parser, top: usize, out: &mut impl Write) -> Result<
     writeln!(out, "\n   weight  part and feature")?;
     for strength in parser.strongest(top) {
         writeln!(out, "{:>9.3}  {}", strength.weight, strength.feature)?;
+    }
+    Ok(())
+}
+
+fn describe_links(linker: &Linker, top: usize, out: &mut impl Write) -> Result<()> {
+    writeln!(out, "\n   weight  feature")?;
+    for (weight, feature) in linker.strongest(top) {
+        writeln!(out, "{weight:>9.3}  {feature}")?;
+    }
+    Ok(())
+}
+
+fn explain_links(linker: &Linker, path: &Path, top: usize, out: &mut impl Write) -> Result<()> {
+    for thread in JsonlReader::<_, Thread>::open(path)? {
+        let thread = thread?;
+        for link in linker.explain(&thread)? {
+            let rival = link.rival.map_or(String::new(), |rival| format!("\t(not {rival})"));
+            writeln!(out, "{}\t{} answers {}{rival}", thread.id, link.source, link.target)?;
+            for part in link.contributions.iter().take(top) {
+                writeln!(out, "    {:>+9.3}  {:>+9.3}  {}", part.chosen, part.rival, part.feature)?;
+            }
+        }
+        writeln!(out)?;
     }
     Ok(())
 }

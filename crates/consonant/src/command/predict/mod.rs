@@ -6,6 +6,7 @@ mod report;
 mod segmenter;
 mod summarizer;
 mod tagger;
+mod threads;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -58,6 +59,7 @@ impl Predict {
             consonant_parser::TASK => parser::predict(&self, &model, context),
             consonant_segmenter::TASK => segmenter::predict(&self, &model, context),
             consonant_summarizer::TASK => summarizer::predict(&self, &model, context),
+            consonant_threads::TASK => threads::predict(&self, &model, context),
             other => bail!(
                 "{} is a model for `{other}`, which this program cannot predict with",
                 self.model.display()

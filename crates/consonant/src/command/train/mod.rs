@@ -5,6 +5,7 @@ mod parser;
 mod segmenter;
 mod summarizer;
 mod tagger;
+mod threads;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,7 @@ enum Task {
     Ner(Box<ner::TrainNer>),
     Parser(parser::TrainParser),
     Segmenter(segmenter::TrainSegmenter),
+    Threads(threads::TrainThreads),
     Summarizer(Box<summarizer::TrainSummarizer>),
 }
 
@@ -40,6 +42,7 @@ impl Train {
             Task::Ner(command) => command.run(context),
             Task::Parser(command) => command.run(context),
             Task::Segmenter(command) => command.run(context),
+            Task::Threads(command) => command.run(context),
             Task::Summarizer(command) => command.run(context),
         }
     }
