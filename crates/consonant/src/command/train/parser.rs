@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use consonant_learn::model::Model;
 use consonant_learn::trainer::Method;
-use consonant_parser::{IgnoredColumns, ParserSettings, PartKinds, Progress, PruningLimits, train};
+use consonant_parser::{IgnoredColumns, ParserError, ParserSettings, PartKinds, Progress, PruningLimits, train};
 use consonant_tagger::{Request, Tagger, TaggerSettings};
 use consonant_text::Sentence;
 
@@ -136,7 +136,14 @@ impl TrainParser {
             }
         }
         let trained =
-            train(&sentences, dev.as_deref(), &settings, &mut |step| context.note(describe(&step)), None)?;
+            train(&sentences, dev.as_deref(), &settings, &mut |step| context.note(describe(&step)), None);
+        let trained = trained.map_err(|error| match error {
+            ParserError::Tree { line, problem } => anyhow!(
+                "{}, line {line}: {problem}; mend the sentence, or leave out such ones with --skip-broken",
+                data.display()
+            ),
+            other => other.into(),
+        })?;
         trained.model.write(out)?;
         let accuracy = trained
             .accuracy
@@ -217,6 +224,7 @@ fn jackknife(tagger: &Tagger, folds: usize, sentences: &mut [Sentence], context:
 
 fn describe(step: &Progress<'_>) -> String {
     match step {
+        Progress::Skipped(ParserError::Tree { line, problem }) => format!("left out: line {line}: {problem}"),
         Progress::Skipped(problem) => format!("left out: {problem}"),
         Progress::Pruned { arcs_per_word, recall } => {
             let recall = recall
@@ -237,12 +245,15 @@ fn describe(step: &Progress<'_>) -> String {
 }
 
 fn read(path: &Path) -> Result<Vec<Sentence>> {
-    let mut opened = sentences::open(path)?;
-    if !opened.is_conllu {
-        if opened.reader.next().is_none() {
-            bail!("{} has no sentence; parsers are trained on CoNLL-U", opened.name);
-        }
-        bail!("{} is not CoNLL-U, which parsers are trained on", opened.name);
+    let opened = sentences::open(path)?;
+    let (name, is_conllu) = (opened.name, opened.is_conllu);
+    let mut reader = opened.reader.peekable();
+    // A file without sentences has no format.
+    if reader.peek().is_none() {
+        bail!("{name} has no sentence; parsers are trained on CoNLL-U");
     }
-    Ok(opened.reader.collect::<Result<_, _>>()?)
+    if !is_conllu {
+        bail!("{name} is not CoNLL-U, which parsers are trained on");
+    }
+    Ok(reader.collect::<Result<_, _>>()?)
 }
