@@ -89,6 +89,15 @@ impl TrainedChain<'_> {
         crate::model::store(writer, self.corpus, &self.rule, &self.weights, precision);
     }
 
+    /// Sets the weights of features to zero that are closer to it than `least`; weights of label n-grams stay. Small weights decide
+    /// little and are most of a model.
+    pub fn prune(&mut self, least: f32) {
+        let (size, grams) = (self.corpus.space.group_size(), self.corpus.space.gram_start());
+        for group in self.weights.chunks_exact_mut(size.max(1)) {
+            group[..grams].iter_mut().filter(|weight| weight.abs() < least).for_each(|weight| *weight = 0.0);
+        }
+    }
+
     /// Predicts the labels of encoded sentences.
     pub fn predict(
         &self,

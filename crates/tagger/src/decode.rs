@@ -1,6 +1,6 @@
 //! How a tagger decodes: sentences to features, features to scores, scores to the best labels.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
 use consonant_learn::table::Table;
@@ -10,6 +10,7 @@ use consonant_sequence::{ChainDecoder, SentenceKeys};
 use consonant_text::Sentence;
 use rayon::prelude::*;
 
+use crate::documents::documents;
 use crate::{Tagger, TaggerError};
 
 /// Sentences that one thread takes at a time.
@@ -37,6 +38,7 @@ pub struct Decoded {
 
 /// Tags sentences with buffers that are reused: one set for each thread of rayon's pool.
 pub struct Decoder<'t> {
+    tagger: &'t Tagger,
     workers: Vec<Mutex<Worker<'t>>>,
 }
 
@@ -46,20 +48,57 @@ impl<'t> Decoder<'t> {
         let chain = tagger.chain().decoder(None)?;
         let workers =
             (0..=rayon::current_num_threads()).map(|_| Mutex::new(Worker::new(tagger, chain.clone())));
-        Ok(Self { workers: workers.collect() })
+        Ok(Self { tagger, workers: workers.collect() })
     }
 
     /// Tags sentences in place. The outcome is the same for any number of threads.
+    ///
+    /// Where the tagger has [constant words](crate::ConstantWords), sentences of a document should come in one call: these
+    /// words get the label that most of their occurrences in it have.
     pub fn tag(&self, sentences: &mut [Sentence], request: &Request) -> Result<Vec<Decoded>, TaggerError> {
         let blocks: Result<Vec<Vec<Decoded>>, TaggerError> = sentences
             .par_chunks_mut(BLOCK)
             .map(|block| {
-                let own = rayon::current_thread_index().unwrap_or(self.workers.len() - 1);
-                let mut worker = self.workers[own].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                block.iter_mut().map(|sentence| worker.tag(sentence, request)).collect()
+                let mut worker = self.worker();
+                block.iter_mut().map(|sentence| worker.tag(sentence, &[], request)).collect()
             })
             .collect();
-        Ok(blocks?.into_iter().flatten().collect())
+        let mut decoded: Vec<Decoded> = blocks?.into_iter().flatten().collect();
+        if !self.tagger.constant_words().is_empty() {
+            self.agree(sentences, request, &mut decoded)?;
+        }
+        Ok(decoded)
+    }
+
+    /// Gives the constant words of each document one label, and tags the sentences again in which that changes something.
+    fn agree(
+        &self,
+        sentences: &mut [Sentence],
+        request: &Request,
+        decoded: &mut [Decoded],
+    ) -> Result<(), TaggerError> {
+        let (labels, column) = (self.tagger.chain().labels(), self.tagger.column());
+        let fixed: Vec<Vec<(usize, u32)>> = documents(sentences)
+            .into_par_iter()
+            .flat_map_iter(|document| {
+                self.tagger.constant_words().dissenters(&sentences[document], column, labels)
+            })
+            .collect();
+        sentences
+            .par_iter_mut()
+            .zip(fixed)
+            .zip(decoded)
+            .filter(|((_, fixed), _)| !fixed.is_empty())
+            .try_for_each(|((sentence, fixed), decoded)| {
+                let again = self.worker().tag(sentence, &fixed, request)?;
+                *decoded = Decoded { seconds: decoded.seconds + again.seconds, ..again };
+                Ok(())
+            })
+    }
+
+    fn worker(&self) -> MutexGuard<'_, Worker<'t>> {
+        let own = rayon::current_thread_index().unwrap_or(self.workers.len() - 1);
+        self.workers[own].lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -93,14 +132,21 @@ impl<'t> Worker<'t> {
         }
     }
 
-    fn tag(&mut self, sentence: &mut Sentence, request: &Request) -> Result<Decoded, TaggerError> {
+    /// Tags a sentence; the words in `fixed` have the labels given there.
+    fn tag(
+        &mut self,
+        sentence: &mut Sentence,
+        fixed: &[(usize, u32)],
+        request: &Request,
+    ) -> Result<Decoded, TaggerError> {
         let start = Instant::now();
         let tokens = sentence.len();
         if tokens == 0 {
             return Ok(Decoded { value: 0.0, tokens, seconds: 0.0 });
         }
         self.score(sentence);
-        let allowed = self.tagger.dictionary().map(|_| &self.allowed);
+        let limited = self.limit(sentence, fixed);
+        let allowed = limited.then_some(&self.allowed);
         self.chain.narrow(allowed, &mut self.narrowed);
         let value = self.chain.best(Some(&self.narrowed), &mut self.path)?;
         let (labels, column) = (self.tagger.chain().labels(), self.tagger.column());
@@ -127,19 +173,33 @@ impl<'t> Worker<'t> {
         Ok(Decoded { value, tokens, seconds: start.elapsed().as_secs_f64() })
     }
 
+    /// Lists the labels that each word may have; says whether there is any limit.
+    fn limit(&mut self, sentence: &Sentence, fixed: &[(usize, u32)]) -> bool {
+        self.allowed.clear();
+        let dictionary = self.tagger.dictionary();
+        if dictionary.is_none() && fixed.is_empty() {
+            return false;
+        }
+        let mut fixed = fixed.iter().peekable();
+        for word in 0..sentence.len() {
+            match (fixed.next_if(|(at, _)| *at == word), dictionary) {
+                (Some((_, label)), _) => self.allowed.push(&[*label]),
+                (None, Some(dictionary)) => dictionary.push(sentence.form(word), &mut self.allowed),
+                (None, None) => self.allowed.push_all(),
+            }
+        }
+        true
+    }
+
     fn score(&mut self, sentence: &Sentence) {
         let extractor = self.tagger.extractor();
         extractor.load(&mut self.features, sentence.len(), |word, _| sentence.form(word));
         self.keys.clear();
-        self.allowed.clear();
         for word in 0..sentence.len() {
             self.keys.token();
             if extractor.templates().has_pairs() {
                 extractor.pair_features(&self.features, word, &mut self.pairs);
                 self.pairs.iter().for_each(|&key| self.keys.pair_key(key));
-            }
-            if let Some(dictionary) = self.tagger.dictionary() {
-                dictionary.push(sentence.form(word), &mut self.allowed);
             }
         }
         let (features, sums) = (&self.features, &mut self.sums);

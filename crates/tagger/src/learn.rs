@@ -11,18 +11,21 @@ use consonant_learn::trainer::{EpochReport, Run, Stop};
 use consonant_sequence::features::{Extractor, FeatureBuffer, Resources, Templates};
 use consonant_sequence::inference::Candidates;
 use consonant_sequence::{
-    Corpus, CorpusBuilder, CorpusOptions, Dev, Diagram, Labels, Pairs, Sentences, Training, algorithm,
-    train as train_chain,
+    Corpus, CorpusBuilder, CorpusOptions, Dev, Diagram, Labels, Pairs, Sentences, TrainedChain, Training,
+    algorithm, train as train_chain,
 };
 use consonant_text::Sentence;
 use rustc_hash::FxHashSet;
 
 use crate::features::built_in_templates;
 use crate::model::{Settings, store};
-use crate::{Column, Request, TagDictionary, Tagger, TaggerError};
+use crate::{Column, ConstantWords, Request, TagDictionary, Tagger, TaggerError};
 
+const DEFAULT_ALGORITHM: &str = "averaged-perceptron";
 /// Up to so many labels, every feature gets a weight for every label.
 const FEW_LABELS: usize = 64;
+/// Up to so many labels, chains of order 2 are small enough to be the default.
+const FEW_FOR_SECOND_ORDER: usize = 24;
 /// The margin of a perceptron, in features of a token: how much a single update moves a score.
 const MARGIN: f64 = 0.5;
 
@@ -31,7 +34,8 @@ const MARGIN: f64 = 0.5;
 pub struct TaggerSettings {
     /// What is predicted.
     pub column: Column,
-    /// How many labels back the chain looks; `None`: one, or that of the model to continue.
+    /// How many labels back the chain looks; `None`: that of the model to continue; or two where the default algorithm has few
+    /// labels, else one.
     pub order: Option<usize>,
     /// A name of [`consonant_sequence::ALGORITHMS`].
     pub algorithm: String,
@@ -52,14 +56,18 @@ pub struct TaggerSettings {
     pub parts: Option<bool>,
     /// Words that occur at least so often take only labels that they had in training; 0: any word may have any label.
     pub dictionary: u32,
+    /// Whether words that keep one label through a document are to be found, and kept to one.
+    pub documents: bool,
     /// Labels whose tokens count more or less than 1.
     pub class_weights: Vec<(String, f32)>,
     /// Passes over the data (iterations, for L-BFGS); `None`: what suits the algorithm.
     pub epochs: Option<usize>,
-    /// Stop after so many epochs without a better dev accuracy.
-    pub patience: usize,
+    /// Stop after so many epochs without a better dev accuracy; `None`: what suits the algorithm.
+    pub patience: Option<usize>,
     /// How weights are stored.
     pub precision: Precision,
+    /// Weights of features closer to zero than this are not stored.
+    pub prune: f32,
     /// A tagger to continue, with its labels, features and templates.
     pub initial: Option<Tagger>,
     /// Threads; they change the time and nothing else.
@@ -75,7 +83,7 @@ impl Default for TaggerSettings {
         Self {
             column: Column::Upos,
             order: None,
-            algorithm: "averaged-perceptron".to_owned(),
+            algorithm: DEFAULT_ALGORITHM.to_owned(),
             parameters: Vec::new(),
             diagram: None,
             templates: None,
@@ -84,10 +92,12 @@ impl Default for TaggerSettings {
             pairs: None,
             parts: None,
             dictionary: 0,
+            documents: true,
             class_weights: Vec::new(),
             epochs: None,
-            patience: 3,
+            patience: None,
             precision: Precision::Single,
+            prune: 0.0,
             initial: None,
             threads: 1,
             seed: 1,
@@ -105,7 +115,7 @@ pub struct Trained {
     pub epoch: usize,
     /// The best accuracy on dev.
     pub accuracy: Option<f64>,
-    /// Accuracy lost on dev by half precision, where that was asked for.
+    /// Accuracy lost on dev by half precision and pruning, where they were asked for.
     pub precision_loss: Option<f64>,
     /// Why training ended.
     pub stop: Stop,
@@ -158,7 +168,10 @@ pub fn prepare<'s>(
         (None, None) => !few,
     };
     let options = CorpusOptions {
-        order: settings.order.unwrap_or(settings.initial.as_ref().map_or(1, |tagger| tagger.chain().order())),
+        order: settings.order.unwrap_or_else(|| match &settings.initial {
+            Some(tagger) => tagger.chain().order(),
+            None => default_order(labels, &settings),
+        }),
         min_count: settings.min_count,
         pairs: settings.pairs.unwrap_or(if few { Pairs::All } else { Pairs::Observed }),
         class_weights: settings.class_weights.clone(),
@@ -264,7 +277,10 @@ impl Corpora<'_> {
         });
         let run = Run {
             epochs: settings.epochs.unwrap_or(if algorithm.is_batch() { 200 } else { 20 }),
-            patience: self.dev.is_some().then_some(settings.patience),
+            // L-BFGS goes up and down on its way.
+            patience: self.dev.is_some().then(|| {
+                settings.patience.unwrap_or(if algorithm.is_batch() { 10 } else { 3 })
+            }),
             shuffle: !algorithm.is_batch(),
             seed: settings.seed,
             threads: settings.threads,
@@ -273,8 +289,8 @@ impl Corpora<'_> {
             interrupt,
             ..Run::default()
         };
-        let trained = train_chain(&self.corpus, &training, dev, run)?;
-        let described = Settings {
+        let mut trained = train_chain(&self.corpus, &training, dev, run)?;
+        let mut described = Settings {
             column: settings.column,
             algorithm: algorithm.name.to_owned(),
             parameters: training.parameters.clone(),
@@ -284,26 +300,40 @@ impl Corpora<'_> {
             tokens: self.corpus.sentences().tokens(),
             fingerprint: fingerprint(self.sentences, settings.column),
         };
-        let mut model = store(&described, &self.extractor, &self.dictionary, |writer| {
-            trained.store(writer, settings.precision)
-        });
-        let opened = Tagger::open(&Model::from_bytes(&model.to_bytes())?)?;
-        opened.store_names(&mut model, self.sentences);
-        let precision_loss = match (settings.precision, &self.dev, trained.best) {
-            (Precision::Half, Some(dev), Some(best)) => Some(best - self.stored_accuracy(&opened, dev.text)?),
+        let constant = match settings.documents {
+            true => ConstantWords::find(self.sentences, settings.column, self.corpus.labels()),
+            false => ConstantWords::default(),
+        };
+        let write = |described: &Settings, trained: &TrainedChain<'_>, precision| {
+            store(described, &self.extractor, &self.dictionary, &constant, |writer| {
+                trained.store(writer, precision)
+            })
+        };
+        // Trainers measure sentences one by one, so what documents add shows only in the stored model.
+        if let Some(dev) = self.dev.as_ref().filter(|_| !constant.is_empty()) {
+            let whole = write(&described, &trained, Precision::Single);
+            described.accuracy = Some(self.stored_accuracy(&whole, dev.text)?);
+        }
+        trained.prune(settings.prune);
+        let mut model = write(&described, &trained, settings.precision);
+        let smaller = settings.precision == Precision::Half || settings.prune > 0.0;
+        let precision_loss = match (&self.dev, described.accuracy) {
+            (Some(dev), Some(whole)) if smaller => Some(whole - self.stored_accuracy(&model, dev.text)?),
             _ => None,
         };
+        Tagger::open(&Model::from_bytes(&model.to_bytes())?)?.store_names(&mut model, self.sentences);
         Ok(Trained {
             model,
             epoch: trained.epoch,
-            accuracy: trained.best,
+            accuracy: described.accuracy,
             precision_loss,
             stop: trained.stop,
         })
     }
 
-    /// The dev accuracy of the model as it was stored.
-    fn stored_accuracy(&self, tagger: &Tagger, dev: &[Sentence]) -> Result<f64, TaggerError> {
+    /// The dev accuracy of a model as it is stored.
+    fn stored_accuracy(&self, model: &ModelWriter, dev: &[Sentence]) -> Result<f64, TaggerError> {
+        let tagger = Tagger::open(&Model::from_bytes(&model.to_bytes())?)?;
         let mut tagged = dev.to_vec();
         tagger.decoder()?.tag(&mut tagged, &Request::default())?;
         let column = self.settings.column;
@@ -355,6 +385,12 @@ impl<'e> Reader<'e> {
             token(label, &self.features.keys, &self.features.values, &self.pairs);
         }
     }
+}
+
+/// Two labels back pay where they are few; more labels do as well with one. Not every algorithm has a second order.
+fn default_order(labels: usize, settings: &TaggerSettings) -> usize {
+    let whole_sentences = settings.algorithm == DEFAULT_ALGORITHM && settings.diagram.is_none();
+    if whole_sentences && labels <= FEW_FOR_SECOND_ORDER { 2 } else { 1 }
 }
 
 fn check_initial(tagger: &Tagger, settings: &TaggerSettings) -> Result<(), TaggerError> {

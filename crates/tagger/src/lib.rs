@@ -22,6 +22,7 @@
 
 mod decode;
 mod dictionary;
+mod documents;
 mod error;
 mod explain;
 mod features;
@@ -31,6 +32,7 @@ mod parts;
 
 pub use decode::{Decoded, Decoder, Request};
 pub use dictionary::TagDictionary;
+pub use documents::ConstantWords;
 pub use error::TaggerError;
 pub use explain::{Contribution, Explanation};
 pub use features::built_in_templates;

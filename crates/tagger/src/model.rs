@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{Column, Decoder, TagDictionary, TaggerError};
+use crate::{Column, ConstantWords, Decoder, TagDictionary, TaggerError};
 
 /// The name of the task in model files.
 pub const TASK: &str = "tagger";
@@ -63,6 +63,7 @@ pub struct Tagger {
     chain: ChainModel,
     extractor: Extractor,
     dictionary: Option<Arc<TagDictionary>>,
+    constant: Arc<ConstantWords>,
     settings: Settings,
     names: Option<FeatureNames>,
 }
@@ -81,6 +82,7 @@ impl Tagger {
             extractor: Extractor::new(Arc::new(templates), resources),
             chain,
             dictionary,
+            constant: Arc::new(ConstantWords::open(model)?),
             settings,
             names: FeatureNames::open(model, "tagger")?,
         })
@@ -104,6 +106,11 @@ impl Tagger {
     /// The tag dictionary, if there is one.
     pub fn dictionary(&self) -> Option<&TagDictionary> {
         self.dictionary.as_deref()
+    }
+
+    /// The words that keep one label through a document.
+    pub fn constant_words(&self) -> &ConstantWords {
+        &self.constant
     }
 
     /// Decodes many sentences, in parallel on rayon's threads.
@@ -199,6 +206,7 @@ pub(crate) fn store(
     settings: &Settings,
     extractor: &Extractor,
     dictionary: &TagDictionary,
+    constant: &ConstantWords,
     chain: impl FnOnce(&mut ModelWriter),
 ) -> ModelWriter {
     let mut writer = ModelWriter::new(TASK, json!(settings));
@@ -206,6 +214,9 @@ pub(crate) fn store(
     extractor.resources().store(&mut writer);
     if !dictionary.is_empty() {
         dictionary.store(&mut writer);
+    }
+    if !constant.is_empty() {
+        constant.store(&mut writer);
     }
     chain(&mut writer);
     writer

@@ -118,6 +118,54 @@ fn labels_made_of_parts_are_shared_explained_and_continued() {
     assert!(accuracy(&second, &dev) > 0.9, "what was known is not forgotten");
 }
 
+/// Documents of two styles that differ in the tag of full stops alone, and in words that only some of their sentences have.
+fn documents(count: usize) -> Vec<Sentence> {
+    let mut text = String::new();
+    for document in 0..count {
+        let (stop, hint) = [("DOT", "thus"), ("END", "well")][document % 2];
+        text.push_str(&format!("# newdoc id = {document}\n"));
+        for sentence in 0..5 {
+            let hint = if sentence < 3 { hint } else { "so" };
+            let rows = [(hint, "ADV"), ("it", "PRON"), ("ends", "VERB"), (".", stop)];
+            for (at, (word, tag)) in rows.iter().enumerate() {
+                text.push_str(&format!("{}\t{word}\t_\t{tag}\t_\t_\t_\t_\t_\t_\n", at + 1));
+            }
+            text.push('\n');
+        }
+    }
+    SentenceReader::conllu(text.as_bytes(), "made").collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn a_document_speaks_with_one_voice() {
+    let (sentences, dev) = (documents(120), documents(8));
+    let tagger = |documents: bool| {
+        let settings = TaggerSettings { documents, ..quick(Column::Upos) };
+        let trained = train(&sentences, Some(&dev), settings, &mut |_| {}).unwrap();
+        let tagger = open(&trained);
+        assert_eq!(trained.accuracy, Some(accuracy(&tagger, &dev)));
+        tagger
+    };
+    let alone = tagger(false);
+    assert!(alone.constant_words().is_empty() && accuracy(&alone, &dev) < 1.0);
+    let together = tagger(true);
+    assert!(together.constant_words().contains(".") && together.constant_words().len() == 1);
+    assert_eq!(accuracy(&together, &dev), 1.0);
+}
+
+#[test]
+fn small_weights_can_be_left_out_of_the_file() {
+    let (sentences, dev) = (corpus(60, 1), corpus(30, 2));
+    let size_and_loss = |prune: f32| {
+        let settings = TaggerSettings { prune, precision: Precision::Half, ..quick(Column::Upos) };
+        let trained = train(&sentences, Some(&dev), settings, &mut |_| {}).unwrap();
+        let whole = trained.accuracy.unwrap();
+        assert!((whole - trained.precision_loss.unwrap() - accuracy(&open(&trained), &dev)).abs() < 1e-9);
+        trained.model.to_bytes().len()
+    };
+    assert!(size_and_loss(1.0) < size_and_loss(0.0));
+}
+
 #[test]
 fn threads_and_what_was_tagged_before_change_nothing() {
     let (sentences, text) = (corpus(60, 1), corpus(300, 5));

@@ -31,7 +31,8 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
     let progress = context.progress("tagging", None);
     for path in command.inputs() {
         let mut input = sentences::open(&path)?;
-        if !input.is_conllu {
+        // A file without sentences has no format, and nothing to tag.
+        if !input.is_conllu && input.reader.next().is_some() {
             bail!("{} is not CoNLL-U, which taggers read; `consonant convert` makes it", input.name);
         }
         let mut batch = Vec::new();

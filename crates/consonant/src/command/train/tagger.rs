@@ -37,45 +37,48 @@ pub struct TrainTagger {
     /// What to predict: upos, xpos, upos+feats or feats.
     #[arg(long, value_name = "COLUMN", default_value = "upos")]
     column: Column,
-    /// How many labels back the chain looks (default: 1).
+    /// How many labels back the chain looks (default: 2 for few labels, else 1).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=8))]
     order: Option<u8>,
     /// The training algorithm, or `list` to see all with their parameters.
     #[arg(long, value_name = "NAME", default_value = "averaged-perceptron")]
     algorithm: String,
     /// A parameter of the algorithm.
-    #[arg(long = "parameter", short = 'P', value_name = "NAME=VALUE", value_parser = named_number)]
+    #[arg(long = "parameter", short = 'P', value_name = "NAME=VALUE", value_parser = super::named_number)]
     parameters: Vec<(String, f64)>,
     /// Passes over the data (default: 20; 200 iterations for L-BFGS).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     epochs: Option<u32>,
-    /// Stop after so many epochs without a better dev accuracy.
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    patience: u32,
-    /// Draw the diagram of pieces that is trained; without data this is all that is done.
+    /// Stops after so many epochs without a better dev accuracy (default: 3; 10 iterations for L-BFGS).
+    #[arg(long, value_name = "N")]
+    patience: Option<u32>,
+    /// Draws the diagram of pieces that is trained; without data this is all that is done.
     #[arg(long, value_name = "FILE.svg")]
     diagram: Option<PathBuf>,
-    /// Train on pieces declared in a file instead of the algorithm's.
+    /// Trains on pieces declared in a file instead of the algorithm's.
     #[arg(long, value_name = "FILE")]
     pieces: Option<PathBuf>,
-    /// Continue a tagger; labels and features are added.
+    /// Continues a tagger; labels and features are added.
     #[arg(long, value_name = "MODEL")]
     init: Option<PathBuf>,
     /// Feature templates instead of the built-in ones (see docs/templates.md).
     #[arg(long, value_name = "FILE")]
     template: Option<PathBuf>,
-    /// Leave out features that occur less often.
+    /// Leaves out features that occur less often.
     #[arg(long, value_name = "N", default_value_t = 1)]
     min_count: u32,
-    /// Give weights to all pairs of feature and label, or to observed ones only (default: all for few labels).
+    /// Gives weights to all pairs of feature and label, or to observed ones only (default: all for few labels).
     #[arg(long, value_name = "all|observed", value_parser = pairs)]
     weights: Option<Pairs>,
-    /// Score labels as sums of their parts, such as part of speech and features (default: on for many labels).
+    /// Scores labels as sums of their parts, such as part of speech and features (default: on for many labels).
     #[arg(long, value_name = "on|off", value_parser = switch)]
     parts: Option<bool>,
-    /// Words seen at least N times take only labels that they were seen with; 0: no such limit.
+    /// Limits words seen at least N times to labels that they were seen with; 0: no limit.
     #[arg(long, value_name = "N", default_value_t = 0)]
     dictionary: u32,
+    /// Keeps words to one label in a document if that is how they occur (see docs/tagger.md).
+    #[arg(long, value_name = "on|off", value_parser = switch, default_value = "on", action = clap::ArgAction::Set)]
+    documents: bool,
     /// Word clusters: `bits<TAB>word` or `word<TAB>cluster`.
     #[arg(long, value_name = "FILE")]
     clusters: Option<PathBuf>,
@@ -85,16 +88,19 @@ pub struct TrainTagger {
     /// Word vectors in text: `word number number …`.
     #[arg(long, value_name = "FILE")]
     vectors: Option<PathBuf>,
-    /// Let tokens with a label count more or less than 1.
-    #[arg(long = "class-weight", value_name = "LABEL=WEIGHT", value_parser = named_number)]
+    /// Lets tokens with a label count more or less than 1.
+    #[arg(long = "class-weight", value_name = "LABEL=WEIGHT", value_parser = super::named_number)]
     class_weights: Vec<(String, f64)>,
-    /// Store weights in half precision, and say what it costs on dev.
+    /// Stores weights in half precision, and says what it costs on dev.
     #[arg(long)]
     half: bool,
-    /// Save the state after each epoch; if the file is there, training goes on from it.
+    /// Leaves out weights closer to zero than this when the model is stored, and says what it costs on dev.
+    #[arg(long, value_name = "WEIGHT", default_value_t = 0.0)]
+    prune: f32,
+    /// Saves the state after each epoch; if the file is there, training goes on from it.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Refuse trainings that need more memory (default: what is available).
+    /// Refuses trainings that need more memory (default: what is available).
     #[arg(long, value_name = "GIGABYTES")]
     memory: Option<f64>,
 }
@@ -147,14 +153,16 @@ impl TrainTagger {
             pairs: self.weights,
             parts: self.parts,
             dictionary: self.dictionary,
+            documents: self.documents,
             class_weights: self
                 .class_weights
                 .iter()
                 .map(|(label, weight)| (label.clone(), *weight as f32))
                 .collect(),
             epochs: self.epochs.map(|epochs| epochs as usize),
-            patience: self.patience as usize,
+            patience: self.patience.map(|patience| patience as usize),
             precision: if self.half { Precision::Half } else { Precision::Single },
+            prune: self.prune,
             initial: self.init.as_deref().map(open_tagger).transpose()?,
             threads: context.threads,
             seed: context.seed,
@@ -230,13 +238,16 @@ fn summary(trained: &Trained, out: &Path) -> String {
         trained.accuracy.map_or(String::new(), |score| format!(", dev accuracy {:.2}%", 100.0 * score));
     let half = trained
         .precision_loss
-        .map_or(String::new(), |loss| format!(", half precision costs {:.3} points", 100.0 * loss));
+        .map_or(String::new(), |loss| format!(", what was left out of the file costs {:.3} points", 100.0 * loss));
     format!("{}: epoch {}{accuracy} ({why}){half}", out.display(), trained.epoch)
 }
 
 fn read(path: &Path) -> Result<Vec<Sentence>> {
-    let opened = sentences::open(path)?;
+    let mut opened = sentences::open(path)?;
     if !opened.is_conllu {
+        if opened.reader.next().is_none() {
+            bail!("{} has no sentence; taggers are trained on CoNLL-U", opened.name);
+        }
         bail!(
             "{} is not CoNLL-U, which taggers are trained on; `consonant convert` makes it from columns",
             opened.name
@@ -283,12 +294,6 @@ fn switch(text: &str) -> Result<bool, String> {
         "off" => Ok(false),
         _ => Err("expected `on` or `off`".to_owned()),
     }
-}
-
-fn named_number(text: &str) -> Result<(String, f64), String> {
-    let (name, number) = text.rsplit_once('=').ok_or("expected NAME=NUMBER")?;
-    let number = number.parse().ok().filter(|number: &f64| number.is_finite());
-    Ok((name.to_owned(), number.ok_or("expected a finite number after `=`")?))
 }
 
 fn named_file(text: &str) -> Result<(String, PathBuf), String> {
