@@ -95,7 +95,7 @@ impl Default for NerSettings {
             strength: None,
             scope: None,
             epochs: None,
-            patience: 5,
+            patience: 8,
             precision: Precision::Single,
             threads: 1,
             seed: 1,
@@ -149,7 +149,7 @@ pub fn train(
     let dev_entities: Vec<Vec<Entity<'_>>> = dev_labels.iter().map(|labels| gold_entities(labels)).collect();
     let mut metric = |paths: &[Vec<u32>]| f1(&labels, &dev_entities, paths);
     let run = Run {
-        epochs: settings.epochs.unwrap_or(if algorithm.is_batch() { 200 } else { 20 }),
+        epochs: settings.epochs.unwrap_or(if algorithm.is_batch() { 200 } else { 25 }),
         patience: dev.map(|_| settings.patience),
         shuffle: !algorithm.is_batch(),
         seed: settings.seed,

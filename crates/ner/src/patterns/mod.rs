@@ -153,3 +153,6 @@ fn solve_graph(network: &Network, method: Method) -> Result<Solution, NerError> 
         method => Ok(solve(&graph, method, &Limits::default())?),
     }
 }
+
+#[cfg(test)]
+mod tests;

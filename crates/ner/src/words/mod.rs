@@ -232,3 +232,6 @@ pub(crate) fn ad3(problem: &WordProblem<'_>) -> Result<WordAnswer, NerError> {
     let status = if solution.status == Status::Optimal { Status::Optimal } else { Status::Feasible };
     Ok(WordAnswer { paths, value, bound: solution.bound.max(value), status, iterations: solution.iterations })
 }
+
+#[cfg(test)]
+mod tests;

@@ -47,11 +47,11 @@ pub struct TrainNer {
     /// A parameter of the algorithm.
     #[arg(long = "parameter", short = 'P', value_name = "NAME=VALUE", value_parser = named_number)]
     parameters: Vec<(String, f64)>,
-    /// Passes over the data (default: 20; 200 iterations for L-BFGS).
+    /// Passes over the data (default: 25; 200 iterations for L-BFGS).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     epochs: Option<u32>,
     /// Stop after so many epochs without a better F on dev.
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 8)]
     patience: u32,
     /// Feature templates instead of the built-in ones (see docs/templates.md).
     #[arg(long, value_name = "FILE")]
