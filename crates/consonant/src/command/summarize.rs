@@ -18,6 +18,7 @@ use consonant_text::{Document, Format as InputFormat, Sentence, SentenceReader};
 use serde_json::{Value, json};
 
 use crate::context::Context;
+use crate::draw::svg::Svg;
 use crate::inputs;
 use crate::pipeline::{Layers, Models, Pipeline};
 
@@ -92,6 +93,8 @@ enum Format {
     Text,
     /// With what was deleted.
     Marked,
+    /// The same as a picture, with the file that each sentence comes from.
+    Svg,
     /// With sources, concepts, value, bound and status.
     Json,
 }
@@ -223,6 +226,22 @@ impl Summarize {
                     writeln!(out, "{}", marked.split_whitespace().collect::<Vec<_>>().join(" "))?;
                 }
             }
+            Format::Svg => {
+                let mut svg = Svg::default();
+                for sentence in &summary.sentences {
+                    let next = sentence.words.iter().skip(1).map(|word| word.space_before).chain([false]);
+                    let written: Vec<(String, bool)> = sentence
+                        .words
+                        .iter()
+                        .zip(next)
+                        .map(|(word, space)| (word.text.clone() + if space { " " } else { "" }, word.kept))
+                        .collect();
+                    let words = written.iter().map(|(text, kept)| (text.as_str(), *kept));
+                    let source = sources.get(sentence.document).map_or("", |source| source.name.as_str());
+                    svg.marked(words, source, PICTURE);
+                }
+                out.write_all(svg.finish().as_bytes())?;
+            }
             Format::Json => {
                 serde_json::to_writer_pretty(&mut out, &report(summary, sources))?;
                 writeln!(out)?;
@@ -231,6 +250,9 @@ impl Summarize {
         Ok(out.finish()?)
     }
 }
+
+/// Letters in a line of a picture.
+const PICTURE: usize = 96;
 
 /// The summary as JSON. Places count characters of the file.
 fn report(summary: &Summary, sources: &[Source]) -> Value {

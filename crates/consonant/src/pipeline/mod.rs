@@ -1,7 +1,8 @@
 //! From raw text to annotated sentences: segmenter, then tagger, names and parser.
 //!
 //! ```text
-//! let pipeline = Pipeline::open(&Models::of(None)?, Layers::ALL)?;     // or Models::of(Some(folder))
+//! let layers = Layers { tags: true, entities: true, tree: true };
+//! let pipeline = Pipeline::open(&Models::of(None)?, layers)?;          // or Models::of(Some(folder))
 //! let annotator = pipeline.annotator()?;                               // buffers for each thread
 //! let document = annotator.document("Ann lives in Kiel. She rows.")?;  // one text → consonant_text::Document
 //! annotator.annotate(&mut sentences)?;                                 // sentences that have their tokens already
@@ -13,9 +14,10 @@ use std::io::Read;
 use std::sync::Arc;
 
 use anyhow::Result;
+use consonant_ner::NerModel;
 use consonant_parser::Parser;
 use consonant_segmenter::{Rules, Segmenter, Start};
-use consonant_tagger::{Request, Tagger};
+use consonant_tagger::Tagger;
 use consonant_text::plain::{Passage, PassageReader};
 use consonant_text::{Document, Sentence, SentenceReader};
 use rayon::prelude::*;
@@ -33,15 +35,11 @@ pub struct Layers {
     pub tree: bool,
 }
 
-impl Layers {
-    /// Everything.
-    pub const ALL: Self = Self { tags: true, entities: true, tree: true };
-}
-
 /// The models of a pipeline, opened. Weights stay where they lie: opening takes milliseconds.
 pub struct Pipeline {
     segmenter: Segmenter,
     tagger: Option<Tagger>,
+    names: Option<NerModel>,
     parser: Option<Parser>,
 }
 
@@ -53,11 +51,15 @@ impl Pipeline {
             None => Segmenter::rules(Rules::english()),
         };
         let open = |wanted: bool, task, layer| wanted.then(|| models.expect(task, layer)).transpose();
-        let tagger = open(layers.tags || layers.tree, consonant_tagger::TASK, "the layer `tags`")?;
+        let names = open(layers.entities, consonant_ner::TASK, "the layer `entities`")?;
+        let names = names.as_ref().map(NerModel::open).transpose()?;
+        let reads_tags = layers.tree || names.as_ref().is_some_and(NerModel::reads_tags);
+        let tagger = open(layers.tags || reads_tags, consonant_tagger::TASK, "the layer `tags`")?;
         let parser = open(layers.tree, consonant_parser::TASK, "the layer `tree`")?;
         Ok(Self {
             segmenter,
             tagger: tagger.as_ref().map(Tagger::open).transpose()?,
+            names,
             parser: parser.as_ref().map(Parser::open).transpose()?,
         })
     }
@@ -65,24 +67,27 @@ impl Pipeline {
     /// The layers that a set of models can give.
     pub fn layers_of(models: &Models) -> Result<Layers> {
         let tags = models.open(consonant_tagger::TASK)?.is_some();
+        let entities = models.open(consonant_ner::TASK)?.is_some();
         let tree = tags && models.open(consonant_parser::TASK)?.is_some();
-        Ok(Layers { tags, entities: false, tree })
+        Ok(Layers { tags, entities, tree })
     }
 
     /// Annotates with buffers that are reused.
     pub fn annotator(&self) -> Result<Annotator<'_>> {
         let tagger = self.tagger.as_ref().map(Tagger::decoder).transpose()?;
-        Ok(Annotator { pipeline: self, tagger })
+        let names = self.names.as_ref().map(NerModel::decoder).transpose()?;
+        Ok(Annotator { pipeline: self, tagger, names })
     }
 }
 
-/// Passages that are annotated together. Names agree within such a batch, so it is the same for any number of threads.
+/// Passages that are annotated together.
 const BATCH: usize = 8;
 
 /// Annotates texts, on rayon's threads; the outcome is the same for any number of them.
 pub struct Annotator<'p> {
     pipeline: &'p Pipeline,
     tagger: Option<consonant_tagger::Decoder<'p>>,
+    names: Option<consonant_ner::Decoder<'p>>,
 }
 
 impl Annotator<'_> {
@@ -96,7 +101,10 @@ impl Annotator<'_> {
     /// Annotates sentences that have their tokens already.
     pub fn annotate(&self, sentences: &mut [Sentence]) -> Result<()> {
         if let Some(tagger) = &self.tagger {
-            tagger.tag(sentences, &Request::default())?;
+            tagger.tag(sentences, &Default::default())?;
+        }
+        if let Some(names) = &self.names {
+            names.decode(sentences, &Default::default())?;
         }
         if let Some(parser) = &self.pipeline.parser {
             parser.parse(sentences, parser.algorithm())?;
@@ -126,14 +134,19 @@ impl Annotator<'_> {
                 passages[..filled].par_iter().map(|passage| self.segment(passage)).collect();
             let mut sentences: Vec<Sentence> = pieces?.into_iter().flatten().collect();
             self.annotate(&mut sentences)?;
+            let goes_on = usize::from(passages[0].byte == 0);
+            for sentence in sentences.iter_mut().filter(|sentence| sentence.starts_document()).skip(goes_on) {
+                sentence.set_comment("newdoc", None)?;
+            }
             each(&sentences)?;
         }
     }
 
+    /// The sentences of a passage. For models that look beyond a sentence each passage is a document of its own, however long
+    /// the text is; the marks of those that go on are removed in the end.
     fn segment(&self, passage: &Passage) -> Result<Vec<Sentence>> {
-        let start = if passage.byte == 0 { Start::Document } else { Start::Paragraph };
         let mut decoder = self.pipeline.segmenter.decoder()?;
-        let conllu = decoder.conllu(&passage.text, start, Some(passage.character))?;
+        let conllu = decoder.conllu(&passage.text, Start::Document, Some(passage.character))?;
         let reader = SentenceReader::conllu(conllu.as_bytes(), "<segmenter>").max_length(usize::MAX);
         Ok(reader.collect::<Result<_, _>>()?)
     }
