@@ -24,4 +24,16 @@ pub enum ThreadsError {
         /// Conversations read.
         conversations: usize,
     },
+    /// A link that leads forward, to itself or out of the conversation.
+    #[error("conversation `{conversation}`: expected {expected}, came {came}; {hint}")]
+    Link {
+        /// The id of the conversation.
+        conversation: String,
+        /// What was expected.
+        expected: String,
+        /// What came.
+        came: String,
+        /// What to do.
+        hint: &'static str,
+    },
 }

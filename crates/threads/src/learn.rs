@@ -9,7 +9,7 @@ use consonant_learn::parts::{PartList, PartProblem, Parts as LearnParts};
 use consonant_learn::table::{HashKernel, Precision};
 use consonant_learn::trainer::{EpochReport, Method, Parameters, Run, train as train_online};
 use consonant_text::evaluate::LinkScores;
-use consonant_text::jsonl::Thread;
+use consonant_text::jsonl::{Fault, Record, Thread};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -193,6 +193,7 @@ pub fn train(
 ) -> Result<TrainedThreads, ThreadsError> {
     let method = Method::from_name(&settings.algorithm)?;
     let parameters = Parameters::new(method.info(), defaults(method, &settings.parameters))?;
+    threads.iter().chain(dev.unwrap_or_default()).try_for_each(check)?;
     let counts = LinkCounts::of(threads, settings.window);
     if counts.links == 0 {
         return Err(ThreadsError::NoLinks { conversations: threads.len() });
@@ -207,7 +208,7 @@ pub fn train(
     let vocabulary = Vocabulary::gather(threads);
     let read = |thread: &Thread| Example {
         conversation: Conversation::new(thread, &vocabulary),
-        links: thread.links.clone(),
+        links: different_links(thread),
     };
     let examples: Vec<Example> = threads.iter().filter(|thread| thread.units.len() > 1).map(read).collect();
     let dev: Option<Vec<Example>> = dev.map(|dev| dev.iter().map(read).collect());
@@ -288,6 +289,24 @@ fn evaluate(dev: &[Example], shape: Shape, bits: u32, weights: &[f32]) -> f64 {
     scores.score().f1
 }
 
+/// Readers check what they read; conversations may come from elsewhere.
+fn check(thread: &Thread) -> Result<(), ThreadsError> {
+    thread.check().map_err(|Fault { expected, came, hint, .. }| ThreadsError::Link {
+        conversation: thread.id.clone(),
+        expected,
+        came,
+        hint,
+    })
+}
+
+/// The links of a conversation, each once.
+fn different_links(thread: &Thread) -> Vec<(usize, usize)> {
+    let mut links = thread.links.clone();
+    links.sort_unstable();
+    links.dedup();
+    links
+}
+
 /// How many links the sources of some conversations have.
 #[derive(Debug, Default)]
 struct LinkCounts {
@@ -306,13 +325,14 @@ impl LinkCounts {
         let mut counts = Self::default();
         let mut by_source = Vec::new();
         for thread in threads {
+            let links = different_links(thread);
             counts.units += thread.units.len();
-            counts.links += thread.links.len();
+            counts.links += links.len();
             counts.out_of_window +=
-                thread.links.iter().filter(|&&(source, target)| source - target > window).count();
+                links.iter().filter(|&&(source, target)| source - target > window).count();
             by_source.clear();
             by_source.resize(thread.units.len(), 0);
-            thread.links.iter().for_each(|&(source, _)| by_source[source] += 1);
+            links.iter().for_each(|&(source, _)| by_source[source] += 1);
             by_source.iter().skip(1).for_each(|&count: &usize| counts.sources[count.min(2)] += 1);
         }
         counts

@@ -77,7 +77,12 @@ impl Workspace {
         shape: Shape,
         weigh: impl Fn(&[u64]) -> f32,
     ) -> Result<Certificate, ThreadsError> {
-        let Self { parts, contexts, keys, scores, decoder, present } = self;
+        self.score(conversation, shape, weigh);
+        self.decoder.decode(&self.parts, &self.scores, &mut self.present)
+    }
+
+    fn score(&mut self, conversation: &Conversation, shape: Shape, weigh: impl Fn(&[u64]) -> f32) {
+        let Self { parts, contexts, keys, scores, .. } = self;
         parts.rebuild(conversation.units.len(), shape.window, shape.graph, shape.constraint);
         LinkContext::all(conversation, parts, contexts);
         scores.clear();
@@ -86,7 +91,6 @@ impl Workspace {
             scores.push(weigh(&keys.0));
             keys.0.clear();
         });
-        decoder.decode(parts, scores, present)
     }
 }
 
@@ -158,6 +162,13 @@ impl Linker {
                 },
             )
             .collect()
+    }
+
+    /// The parts of a conversation with their scores, for decoding by other means.
+    pub fn score(&self, thread: &Thread) -> (Parts, Vec<f32>) {
+        let mut workspace = Workspace::default();
+        workspace.score(&self.read(thread), self.shape(), |keys| self.weights.sum(keys));
+        (workspace.parts, workspace.scores)
     }
 
     /// The features with the largest weights among those whose names were kept, with their weights.

@@ -144,6 +144,9 @@ fn mistakes_are_named() {
     data.iter_mut().for_each(|thread| thread.links.clear());
     let error = train(&data, None, &small(GraphKind::Grid), &mut |_| {}, None).unwrap_err();
     assert!(matches!(error, ThreadsError::NoLinks { conversations: 3 }));
+    data[1].links.push((2, 5));
+    let error = train(&data, None, &small(GraphKind::Grid), &mut |_| {}, None).unwrap_err();
+    assert!(matches!(&error, ThreadsError::Link { conversation, .. } if conversation == "1"), "{error}");
     let settings = ThreadsSettings { algorithm: "sgd".into(), ..small(GraphKind::Grid) };
     assert!(train(&chats(3, 5), None, &settings, &mut |_| {}, None).is_err());
     let other = consonant_learn::model::ModelWriter::new("tagger", serde_json::json!({})).to_bytes();
