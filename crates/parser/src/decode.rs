@@ -78,6 +78,12 @@ impl Default for DecoderOptions {
 
 /// Iterations of AD3 at most: sentences that agree at all mostly do so within a few dozen.
 const AD3_ITERATIONS: usize = 150;
+/// Long sentences have fewer iterations, and fewer nodes to prove their trees: so many in all words together. Five
+/// hundred words without any sense then take seconds, not minutes.
+const WORD_ITERATIONS: usize = 9000;
+const WORD_NODES: usize = 900;
+/// But so many iterations they have.
+const LEAST_ITERATIONS: usize = 30;
 /// AD3's penalty at the start: automata and trees are best begun near one configuration (twice as fast as the default).
 const AD3_PENALTY: f64 = 0.05;
 /// Where the relaxation is fractional, more digits of it would not change the tree that it is rounded to.
@@ -152,7 +158,7 @@ impl Decoder {
         heads: &mut Vec<usize>,
     ) -> Result<Certificate, ParserError> {
         let graph = build(parts, scores, arborescence.clone())?;
-        let solution = self.solve(&graph);
+        let solution = self.solve(&graph, parts.words());
         let Solution { value, bound, status, iterations, .. } = solution;
         if value > f64::NEG_INFINITY {
             let on = solution.assignment.iter().zip(parts.arcs()).filter(|(on, _)| **on == 1);
@@ -168,13 +174,16 @@ impl Decoder {
         Ok(Certificate { value, bound, status, iterations, seconds: 0.0 })
     }
 
-    fn solve(&self, graph: &Graph) -> Solution {
+    fn solve(&self, graph: &Graph, words: usize) -> Solution {
         if self.options.algorithm == Algorithm::Subgradient {
             let limits = Limits { max_iterations: self.options.max_iterations, ..Limits::default() };
             return subgradient::solve(graph, StepRule::default(), &limits);
         }
         let mut solver = Ad3::new(Ad3Options {
-            max_iterations: self.options.max_iterations.unwrap_or(AD3_ITERATIONS),
+            max_iterations: self
+                .options
+                .max_iterations
+                .unwrap_or((WORD_ITERATIONS / words).clamp(LEAST_ITERATIONS, AD3_ITERATIONS)),
             penalty: AD3_PENALTY,
             residual: AD3_RESIDUAL,
             report_every: AD3_REPORT,
@@ -183,7 +192,7 @@ impl Decoder {
         let relaxed = solver.solve(graph);
         let nodes = match self.options.algorithm {
             Algorithm::Exact => None,
-            _ => Some(self.options.nodes),
+            _ => Some(self.options.nodes.min(WORD_NODES / words)),
         };
         if nodes == Some(0) {
             return relaxed;
