@@ -7,7 +7,9 @@ use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use consonant_learn::model::Model;
 use consonant_learn::trainer::Method;
-use consonant_parser::{IgnoredColumns, ParserError, ParserSettings, PartKinds, Progress, PruningLimits, train};
+use consonant_parser::{
+    IgnoredColumns, ParserError, ParserSettings, PartKinds, Progress, PruningLimits, train,
+};
 use consonant_tagger::{Request, Tagger, TaggerSettings};
 use consonant_text::Sentence;
 
