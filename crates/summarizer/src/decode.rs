@@ -73,7 +73,7 @@ const ROUND_EVERY: usize = 50;
 /// Steps of the tighter dual after each rounding.
 const DUAL_STEPS: usize = 40;
 
-/// What counts as proven: value and bound that differ by less than this, relative to the value.
+/// What counts as proven: value and bound that differ by less than this, relative to the value or the largest score.
 const PROVEN: f64 = 1e-6;
 
 /// Decodes a problem.
@@ -102,7 +102,7 @@ pub fn decode(
             let limits = Limits {
                 max_iterations: None,
                 time_limit: options.time_limit,
-                gap: PROVEN,
+                gap: 0.5 * PROVEN,
                 ..Limits::default()
             };
             let solution = solve(&built.graph, Method::Exact, &limits)?;
@@ -116,7 +116,9 @@ pub fn decode(
     };
     let Rounding { best: chosen, value, .. } = rounding;
     let bound = bound.max(value);
-    let proven = bound - value <= PROVEN * value.abs().max(1e-9);
+    // Sums of scores carry rounding errors of the scores' size, also where the best summary is the empty one.
+    let size = scores.concepts.iter().fold(value.abs(), |size, score| size.max(score.abs()));
+    let proven = bound - value <= PROVEN * size.max(1e-9);
     let status = if proven { Status::Optimal } else { Status::Feasible };
     Ok(Decoded { chosen, relaxed, value, bound, status, iterations, seconds: start.elapsed().as_secs_f64() })
 }

@@ -19,7 +19,7 @@ use crate::marginals::marginals;
 use crate::material::Material;
 use crate::model::{Settings, Summarizer, write};
 use crate::parts::{Assembly, Mode, Part, Task, sentence_features};
-use crate::problem::{NONE, Problem, Scores};
+use crate::problem::{Compression, NONE, Problem, Scores};
 use crate::references::{concept_recall, nearest_compression, oracle_summary};
 use crate::summarize::{Request, best_compression, finish_compression};
 use crate::units::{chunks, compressible};
@@ -503,7 +503,7 @@ fn integral(problem: &Problem, chosen: &[bool]) -> Relaxed {
             .collect(),
     };
     for sentence in 0..problem.sentences() {
-        if let Ok(Some(top)) = problem.top_of(sentence, chosen) {
+        if let Compression::Under(top) = problem.top_of(sentence, chosen) {
             relaxed.sentences[sentence] = 1.0;
             if top > 0 {
                 relaxed.leads[problem.starts[sentence] as usize + top] = 1.0;

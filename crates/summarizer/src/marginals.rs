@@ -72,8 +72,8 @@ mod tests {
             (0..5).filter(|&u| chosen[u]).for_each(|u| chosen_sums[u] += weight);
         }
         assert!((total.ln() - sum).abs() < 1e-12);
-        for unit in 0..5 {
-            assert!((relaxed.units[unit] - chosen_sums[unit] / total).abs() < 1e-12);
+        for (share, sum) in relaxed.units.iter().zip(chosen_sums) {
+            assert!((share - sum / total).abs() < 1e-12);
         }
     }
 }

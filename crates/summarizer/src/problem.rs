@@ -44,6 +44,17 @@ pub struct Problem {
     pub most_sentences: usize,
 }
 
+/// What the chosen units of a sentence form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// No unit is chosen.
+    Nothing,
+    /// This unit, counted within the sentence, and units below it, each with its parent.
+    Under(usize),
+    /// No compression: a unit without its parent, or without a child that must stay.
+    Broken,
+}
+
 /// How much is gained by what.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scores {
@@ -129,23 +140,22 @@ impl Problem {
         self.units_of_occurrence(occurrence).iter().all(|&unit| chosen[unit as usize])
     }
 
-    /// Whether the units of a sentence that are chosen form a compression: nothing, or a top and units below it, each with
-    /// its parent. Returns the top.
-    pub fn top_of(&self, sentence: usize, chosen: &[bool]) -> Result<Option<usize>, ()> {
+    /// What the chosen units of a sentence form.
+    pub fn top_of(&self, sentence: usize, chosen: &[bool]) -> Compression {
         let range = self.units_of(sentence);
-        let Some(top) = range.clone().position(|unit| chosen[unit]) else { return Ok(None) };
+        let Some(top) = range.clone().position(|unit| chosen[unit]) else { return Compression::Nothing };
         let units = &self.units[range.clone()];
         if top > 0 && !units[top].may_lead {
-            return Err(());
+            return Compression::Broken;
         }
         for (local, unit) in units.iter().enumerate().skip(top + 1) {
             let inside = local < units[top].end as usize;
             let (own, parent) = (chosen[range.start + local], chosen[range.start + unit.parent as usize]);
             if (own && !(inside && parent)) || (inside && parent && !own && !unit.deletable) {
-                return Err(());
+                return Compression::Broken;
             }
         }
-        Ok(Some(top))
+        Compression::Under(top)
     }
 
     /// The value of a choice of units; minus infinity if it breaks a rule or a budget.
@@ -153,9 +163,9 @@ impl Problem {
         let (mut value, mut words, mut sentences) = (0.0, 0usize, 0usize);
         for sentence in 0..self.sentences() {
             match self.top_of(sentence, chosen) {
-                Err(()) => return f64::NEG_INFINITY,
-                Ok(None) => {}
-                Ok(Some(top)) => {
+                Compression::Broken => return f64::NEG_INFINITY,
+                Compression::Nothing => {}
+                Compression::Under(top) => {
                     sentences += 1;
                     value += self.compression_value(scores, sentence, top, chosen);
                     words += self

@@ -73,10 +73,7 @@ pub fn trim_start(sentence: &Sentence, keep: &mut [bool]) {
     if !cut {
         return;
     }
-    for word in 0..keep.len() {
-        if !keep[word] {
-            continue;
-        }
+    for (word, keep) in keep.iter_mut().enumerate().filter(|(_, keep)| **keep) {
         let form = sentence.form(word);
         let lower = form.to_lowercase();
         let dangling = matches!(sentence.deprel(word), "mark" | "cc")
@@ -85,7 +82,7 @@ pub fn trim_start(sentence: &Sentence, keep: &mut [bool]) {
         if !dangling {
             break;
         }
-        keep[word] = false;
+        *keep = false;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::graph::Relaxed;
 use crate::knapsack::{Knapsack, LinearScores};
-use crate::problem::{Problem, Scores};
+use crate::problem::{Compression, Problem, Scores};
 use crate::tree::BudgetTable;
 
 /// Looks for good summaries of one problem; buffers are kept from one call to the next.
@@ -179,7 +179,7 @@ impl<'p> Rounding<'p> {
     }
 
     fn addition_value(&self, draft: &Draft, sentence: usize) -> f64 {
-        let Ok(Some(top)) = self.problem.top_of(sentence, &draft.chosen) else { return 0.0 };
+        let Compression::Under(top) = self.problem.top_of(sentence, &draft.chosen) else { return 0.0 };
         let mut gain = self.problem.compression_value(self.scores, sentence, top, &draft.chosen);
         let mut last = u32::MAX;
         for &(concept, occurrence) in &self.occurrences[sentence] {

@@ -1,0 +1,145 @@
+//! AD3 with its rounding, branch and bound, and brute force on small random problems.
+
+use consonant_map::Status;
+use consonant_summarizer::{Decoder, DecoderOptions, NO_PARENT, Problem, Scores, Unit, decode, lp_format};
+
+/// A small generator of reproducible numbers.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % limit
+    }
+
+    fn score(&mut self, from: i64, to: i64) -> f64 {
+        (from + self.below((to - from + 1) as u64) as i64) as f64 / 4.0
+    }
+}
+
+/// A tree of units in depth-first order.
+fn tree(random: &mut Random, count: usize) -> Vec<Unit> {
+    let mut units: Vec<Unit> = Vec::new();
+    for unit in 0..count {
+        let mut path = vec![];
+        let mut at = unit.wrapping_sub(1) as u32;
+        while unit > 0 && at != NO_PARENT {
+            path.push(at);
+            at = units[at as usize].parent;
+        }
+        let parent = if unit == 0 { NO_PARENT } else { path[random.below(path.len() as u64) as usize] };
+        let (deletable, may_lead) = (unit > 0 && random.below(4) > 0, unit > 0 && random.below(4) == 0);
+        units.push(Unit {
+            parent,
+            end: unit as u32 + 1,
+            length: 1 + random.below(4) as u32,
+            deletable,
+            may_lead,
+        });
+    }
+    for unit in (1..count).rev() {
+        let (parent, end) = (units[unit].parent as usize, units[unit].end);
+        units[parent].end = units[parent].end.max(end);
+    }
+    units
+}
+
+fn problem(random: &mut Random, negative: bool) -> (Problem, Scores) {
+    let sentences = 2 + random.below(3) as usize;
+    let sizes: Vec<usize> = (0..sentences).map(|_| 1 + random.below(4) as usize).collect();
+    let mut problem = Problem::new(3 + random.below(12) as usize, 1 + random.below(3) as usize);
+    for &size in &sizes {
+        problem.push_sentence(&tree(random, size));
+    }
+    let units = problem.units.len() as u64;
+    for _ in 0..2 + random.below(6) {
+        for _ in 0..1 + random.below(3) {
+            let first = random.below(units) as u32;
+            let sentence = problem.sentence_of(first);
+            let range = problem.units_of(sentence);
+            let mut needed = vec![first];
+            if random.below(2) == 0 {
+                needed.push(range.start as u32 + random.below(range.len() as u64) as u32);
+            }
+            needed.sort_unstable();
+            needed.dedup();
+            problem.push_occurrence(needed);
+        }
+        problem.end_concept();
+    }
+    let mut scores = Scores::zeros(&problem);
+    let least = if negative { -3 } else { 0 };
+    scores.concepts.iter_mut().for_each(|score| *score = random.score(least, 12));
+    scores.deletions.iter_mut().for_each(|score| *score = random.score(-6, 2));
+    scores.leads.iter_mut().for_each(|score| *score = random.score(-6, 2));
+    scores.sentences.iter_mut().for_each(|score| *score = random.score(-3, 2));
+    (problem, scores)
+}
+
+fn brute_force(problem: &Problem, scores: &Scores) -> f64 {
+    let units = problem.units.len();
+    (0..1u32 << units)
+        .map(|bits| problem.value(scores, &(0..units).map(|unit| bits >> unit & 1 == 1).collect::<Vec<_>>()))
+        .fold(f64::NEG_INFINITY, f64::max)
+}
+
+#[test]
+fn bounds_hold_and_exact_search_finds_the_best_of_all() {
+    let mut random = Random(11);
+    let (mut proven, mut met) = (0, 0);
+    for round in 0..150 {
+        let (problem, scores) = problem(&mut random, round % 3 == 0);
+        let best = brute_force(&problem, &scores);
+        let options = DecoderOptions { gap: 0.0, max_iterations: 400, ..DecoderOptions::default() };
+        let relaxed = decode(&problem, &scores, &options).unwrap();
+        assert!((problem.value(&scores, &relaxed.chosen) - relaxed.value).abs() < 1e-9, "round {round}");
+        assert!(relaxed.value <= best + 1e-9, "round {round}");
+        assert!(relaxed.bound >= best - 1e-9, "round {round}: bound {} below {best}", relaxed.bound);
+        if relaxed.status == Status::Optimal {
+            assert!((relaxed.value - best).abs() < 1e-4, "round {round}");
+            proven += 1;
+        }
+        met += usize::from((relaxed.value - best).abs() < 1e-9);
+
+        let exact =
+            decode(&problem, &scores, &DecoderOptions { decoder: Decoder::Exact, ..options }).unwrap();
+        assert_eq!(
+            exact.status,
+            Status::Optimal,
+            "round {round}: {} {} {}",
+            exact.value,
+            exact.bound,
+            exact.iterations
+        );
+        assert!((exact.value - best).abs() < 1e-4, "round {round}: exact {} is not {best}", exact.value);
+    }
+    assert!(proven > 75, "only {proven} of 150 were proven");
+    assert!(met > 135, "only {met} of 150 roundings were the best");
+}
+
+#[test]
+fn the_papers_rounding_alone_is_feasible_and_bounded() {
+    let mut random = Random(5);
+    for _ in 0..60 {
+        let (problem, scores) = problem(&mut random, false);
+        let options = DecoderOptions { search: false, max_iterations: 200, ..DecoderOptions::default() };
+        let decoded = decode(&problem, &scores, &options).unwrap();
+        assert!((problem.value(&scores, &decoded.chosen) - decoded.value).abs() < 1e-9);
+        assert!(decoded.bound >= brute_force(&problem, &scores) - 1e-9);
+    }
+}
+
+#[test]
+fn the_linear_program_states_every_rule() {
+    let mut random = Random(3);
+    let (problem, scores) = problem(&mut random, false);
+    let text = lp_format(&problem, &scores);
+    assert!(text.starts_with("Maximize\n") && text.ends_with("End\n"));
+    for sentence in 0..problem.sentences() {
+        assert!(text.contains(&format!("- s{sentence} = 0")));
+    }
+    for concept in 0..problem.concepts() {
+        assert!(text.contains(&format!(" c{concept}")));
+    }
+    assert!(text.contains(&format!("<= {}", problem.words)));
+}

@@ -1,0 +1,142 @@
+//! Whole topics, written here: what the summarizer does with documents as people have them.
+
+use consonant_map::Status;
+use consonant_summarizer::{Baseline, Empty, Mode, Request, Summarizer, summarize_by_baseline};
+use consonant_text::{Document, Sentence};
+
+/// A document of sentences without trees; words are separated by spaces, the last one is followed by a full stop.
+fn document(sentences: &[&str]) -> Document {
+    let sentence = |text: &&str| {
+        let mut rows = String::new();
+        let words: Vec<&str> = text.split(' ').collect();
+        for (number, word) in words.iter().enumerate() {
+            let glue = if number + 1 == words.len() { "SpaceAfter=No" } else { "_" };
+            rows += &format!("{}\t{word}\t_\t_\t_\t_\t_\t_\t_\t{glue}\n", number + 1);
+        }
+        rows += &format!("{}\t.\t_\t_\t_\t_\t_\t_\t_\t_\n\n", words.len() + 1);
+        Sentence::from_conllu(&rows).unwrap()
+    };
+    Document::from_sentences(sentences.iter().map(sentence).collect())
+}
+
+/// "The old mayor opened the bridge on Monday." with its tree.
+fn parsed() -> Document {
+    let rows = "\
+1\tThe\t_\tDET\t_\t_\t3\tdet\t_\t_
+2\told\t_\tADJ\t_\t_\t3\tamod\t_\t_
+3\tmayor\t_\tNOUN\t_\t_\t4\tnsubj\t_\t_
+4\topened\t_\tVERB\t_\t_\t0\troot\t_\t_
+5\tthe\t_\tDET\t_\t_\t6\tdet\t_\t_
+6\tbridge\t_\tNOUN\t_\t_\t4\tobj\t_\t_
+7\ton\t_\tADP\t_\t_\t8\tcase\t_\t_
+8\tMonday\t_\tPROPN\t_\t_\t4\tobl\t_\tSpaceAfter=No
+9\t.\t_\tPUNCT\t_\t_\t4\tpunct\t_\t_
+
+";
+    Document::from_sentences(vec![Sentence::from_conllu(rows).unwrap()])
+}
+
+fn topic() -> Vec<Document> {
+    vec![
+        document(&["The harbour bridge was opened on Monday morning", "Rain fell on the town all day long"]),
+        document(&[
+            "Crowds saw how the harbour bridge was opened",
+            "A band played songs for the happy children",
+        ]),
+        document(&[
+            "The harbour bridge cost nine million in all",
+            "It was opened on Monday morning by many people",
+        ]),
+    ]
+}
+
+fn request(words: usize) -> Request {
+    Request { words, ..Request::default() }
+}
+
+#[test]
+fn what_several_documents_say_comes_first_and_budgets_hold() {
+    let summarizer = Summarizer::built_in().unwrap();
+    for words in 1..60 {
+        let summary = summarizer.summarize(&topic(), &request(words)).unwrap();
+        assert!(summary.words <= words);
+        let certificate = summary.certificate.unwrap();
+        assert!(certificate.bound >= certificate.value);
+    }
+    let summary = summarizer.summarize(&topic(), &request(9)).unwrap();
+    assert_eq!(summary.text(), "The harbour bridge was opened on Monday morning.\n");
+    assert_eq!(summary.sentences[0].words[1].place, 4..11);
+    assert!(summary.concepts[0].covered && summary.concepts[0].documents >= 2);
+}
+
+#[test]
+fn compressions_obey_grammar_and_are_put_in_order() {
+    let summarizer = Summarizer::built_in().unwrap();
+    let documents = [parsed(), parsed()];
+    let summary = summarizer.summarize(&documents[..1], &request(6)).unwrap();
+    assert_eq!(summary.text(), "The old mayor opened the bridge.\n");
+    assert_eq!(
+        summary.sentences[0].marked(|x| format!("[{x}]")),
+        "The old mayor opened the bridge [on Monday]."
+    );
+    let shorter = summarizer.summarize(&documents[..1], &request(5)).unwrap();
+    assert_eq!(shorter.text(), "The mayor opened the bridge.\n");
+    let whole = Request { mode: Mode::Extractive, ..request(6) };
+    assert_eq!(summarizer.summarize(&documents[..1], &whole).unwrap().empty, Some(Empty::Budget(8)));
+    // A copy of a document says nothing new.
+    let twice = summarizer.summarize(&documents, &request(100)).unwrap();
+    assert_eq!((twice.sentences.len(), &twice.copies[..]), (1, &[(1, 0)][..]));
+}
+
+#[test]
+fn odd_inputs_get_honest_answers() {
+    let summarizer = Summarizer::built_in().unwrap();
+    let none = summarizer.summarize(&[], &request(100)).unwrap();
+    assert_eq!((none.empty, none.words), (Some(Empty::NoText), 0));
+    let empty = summarizer.summarize(&[Document::default(), Document::default()], &request(100)).unwrap();
+    assert_eq!((empty.empty, empty.certificate.unwrap().status), (Some(Empty::NoText), Status::Optimal));
+    let small = summarizer.summarize(&[parsed()], &request(3)).unwrap();
+    assert_eq!(small.empty, Some(Empty::Budget(5)));
+    let heading = summarizer.summarize(&[document(&["Weather"])], &request(10)).unwrap();
+    assert_eq!(heading.words, 1);
+    let huge = summarizer.summarize(&topic(), &request(50_000)).unwrap();
+    assert!(huge.sentences.len() >= 3);
+}
+
+#[test]
+fn baselines_fit_the_budget_and_differ() {
+    let lead = summarize_by_baseline(Baseline::Lead, &topic(), 17);
+    assert_eq!(lead.sentences.iter().map(|s| (s.document, s.sentence)).collect::<Vec<_>>(), [(0, 0), (1, 0)]);
+    for baseline in [Baseline::Lead, Baseline::Centroid, Baseline::Mmr] {
+        for words in [0, 7, 16, 100] {
+            let summary = summarize_by_baseline(baseline, &topic(), words);
+            assert!(summary.words <= words && summary.certificate.is_none());
+        }
+    }
+}
+
+#[test]
+fn five_hundred_documents_are_no_trouble() {
+    let summarizer = Summarizer::built_in().unwrap();
+    let documents: Vec<Document> = (0..500)
+        .map(|n| {
+            let first =
+                format!("The harbour bridge number {n} was opened on Monday by guest {}", n * 7 % 101);
+            let second = format!("Visitor {n} brought {} cakes from the town of place{}", n % 13, n % 37);
+            document(&[first.as_str(), second.as_str()])
+        })
+        .collect();
+    let summary = summarizer.summarize(&documents, &request(100)).unwrap();
+    assert!(summary.words > 50 && summary.words <= 100);
+}
+
+#[test]
+fn every_run_gives_the_same_summary() {
+    let summarizer = Summarizer::built_in().unwrap();
+    let first = summarizer.summarize(&topic(), &request(20)).unwrap();
+    for _ in 0..5 {
+        let again = summarizer.summarize(&topic(), &request(20)).unwrap();
+        assert_eq!(again.text(), first.text());
+        assert_eq!(again.certificate.unwrap().bound.to_bits(), first.certificate.unwrap().bound.to_bits());
+    }
+}
