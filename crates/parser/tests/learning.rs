@@ -2,8 +2,12 @@
 
 use consonant_learn::model::Model;
 use consonant_map::Status;
-use consonant_parser::{Algorithm, Parser, ParserError, ParserSettings, PartKinds, Progress, train};
+use consonant_parser::{
+    Algorithm, IgnoredColumns, Parsed, Parser, ParserError, ParserSettings, PartKinds, Progress, train,
+};
+use consonant_text::sentence::Layer;
 use consonant_text::{Sentence, SentenceReader};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Subject, verb and object in any order; nouns may have an article before and an adjective after them, and the verb an
 /// adverb at the very end, which crosses the arcs of a late subject's adjective.
@@ -175,4 +179,68 @@ fn several_roots_are_learned_where_allowed() {
     let mut found = vec![with_heads(&["_", "_"])];
     parser.parse(&mut found, Algorithm::Ad3).unwrap();
     assert_eq!(found[0].heads(), [0, 0]);
+}
+
+#[test]
+fn strongest_weights_have_names() {
+    let parser = train(&treebank(40), None, &small(3), &mut |_| {}, None).unwrap().open().unwrap();
+    let strongest = parser.strongest(30);
+    assert_eq!(strongest.len(), 30);
+    assert!(strongest.windows(2).all(|pair| pair[0].weight.abs() >= pair[1].weight.abs()));
+    assert!(strongest.iter().all(|strength| strength.weight != 0.0));
+    let kinds = [
+        "arc ",
+        "siblings ",
+        "any siblings ",
+        "grandparent ",
+        "grand-siblings ",
+        "tri-siblings ",
+        "head bigram",
+    ];
+    for strength in &strongest {
+        assert!(kinds.iter().any(|kind| strength.feature.starts_with(kind)), "{}", strength.feature);
+    }
+    assert!(parser.strongest(0).is_empty());
+}
+
+#[test]
+fn ignored_columns_change_nothing() {
+    let settings = ParserSettings { ignored: IgnoredColumns { lemmas: true, features: true }, ..small(2) };
+    let sentences = treebank(30);
+    let parser = train(&sentences, None, &settings, &mut |_| {}, None).unwrap().open().unwrap();
+    let mut plain = sentences.clone();
+    let mut rich = sentences.clone();
+    for sentence in &mut rich {
+        for word in 0..sentence.len() {
+            sentence.set(word, Layer::Lemma, "some").unwrap();
+            sentence.set(word, Layer::Feats, "Case=Nom|Number=Sing").unwrap();
+        }
+    }
+    let algorithm = parser.algorithm();
+    let certificates =
+        |units: Vec<Parsed>| -> Vec<f64> { units.iter().map(|unit| unit.certificate.value).collect() };
+    let expected = certificates(parser.parse(&mut plain, algorithm).unwrap());
+    assert_eq!(certificates(parser.parse(&mut rich, algorithm).unwrap()), expected);
+    assert!(plain.iter().zip(&rich).all(|(a, b)| a.heads() == b.heads()));
+}
+
+#[test]
+fn training_goes_on_from_its_checkpoint() {
+    let sentences = treebank(30);
+    let folder = std::env::temp_dir().join(format!("consonant-parser-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let whole = trained(&sentences, &small(2));
+    let settings = ParserSettings { checkpoint: Some(folder.join("state")), ..small(2) };
+    // Interrupted after the first epoch, then run again.
+    let stop = AtomicBool::new(false);
+    let mut after_first = |step: Progress<'_>| {
+        if matches!(step, Progress::Epoch(_)) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    train(&sentences, None, &settings, &mut after_first, Some(&stop)).unwrap();
+    assert!(folder.join("state").exists());
+    assert_eq!(trained(&sentences, &settings), whole);
+    assert!(!folder.join("state").exists());
+    std::fs::remove_dir_all(&folder).unwrap();
 }
