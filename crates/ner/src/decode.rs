@@ -16,7 +16,7 @@ use crate::features::FeatureReader;
 use crate::model::{Agreement, Scope};
 use crate::occurrences::{Occurrences, OrdinaryWords};
 use crate::parts::write;
-use crate::patterns::{GroupLinks, GroupProblem, Layout, PatternDecoder};
+use crate::patterns::{GroupLinks, GroupProblem, Layout, PatternDecoder, to_json};
 use crate::scores::{Scorer, SentenceScores};
 use crate::words::{self, WordProblem};
 use crate::{NerError, NerModel};
@@ -158,6 +158,35 @@ impl<'m> Decoder<'m> {
     /// Scores of the chain by previous label and label.
     pub(crate) fn transitions(&self) -> &[f32] {
         &self.transitions
+    }
+
+    /// The graph of each group of sentences in which something has to agree, as a problem in JSON for `consonant solve`; none unless
+    /// labels agree by patterns.
+    pub fn graphs(&self, sentences: &[Sentence]) -> Result<Vec<String>, NerError> {
+        let Agreement::Patterns { ordinary, layout, weights } = &self.model.agreement else {
+            return Ok(Vec::new());
+        };
+        let all = self.scores(sentences)?;
+        let strength = self.model.settings.strength;
+        let weights: Vec<f32> = weights.iter().map(|weight| strength * weight).collect();
+        let mut graphs = Vec::new();
+        for group in groups(sentences) {
+            let members: Vec<&Sentence> = group.iter().map(|&number| &sentences[number]).collect();
+            let scores: Vec<&SentenceScores> = group.iter().map(|&number| &all[number]).collect();
+            let links = GroupLinks::read(&members, ordinary);
+            let problem = GroupProblem {
+                layout,
+                links: &links,
+                scores: &scores,
+                transitions: &self.transitions,
+                weights: &weights,
+                candidates: None,
+            };
+            if !links.is_empty() {
+                graphs.push(to_json(&problem, &self.model.labels));
+            }
+        }
+        Ok(graphs)
     }
 
     fn agree(&self, sentences: &[Sentence], method: Option<Method>) -> Result<Vec<Answer>, NerError> {

@@ -222,6 +222,13 @@ pub fn train(
             dev.best(&mut model, &STRENGTHS, |model, strength| model.settings.strength = strength)?;
     }
     model.settings.strength = described.strength;
+    if let (None, Some(dev), true) = (settings.bias, &dev, settings.consistency != Consistency::None) {
+        // Agreement finds more names, so `O` may need another bias; the old one is tried first and stays unless another is better.
+        let others = BIASES.iter().map(|bias| (bias * margin) as f32);
+        let biases: Vec<f32> = std::iter::once(described.bias).chain(others).collect();
+        described.bias = dev.best(&mut model, &biases, |model, bias| model.settings.bias = bias)?;
+        model.settings.bias = described.bias;
+    }
     if let Some(dev) = &dev {
         described.f1 = Some(dev.f1(&model)?);
     }

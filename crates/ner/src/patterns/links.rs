@@ -61,13 +61,14 @@ impl Layout {
         CASES * (self.labels + self.types) + self.types
     }
 
-    /// The weight of two labels at the ends of a skip edge: equal labels, or equal types.
+    /// The weight of two labels at the ends of a skip edge: equal labels, or equal types. Words outside of names have none: what most
+    /// occurrences are would otherwise outvote the one place where a name is clear.
     pub(super) fn skip(&self, case: usize, one: usize, other: usize) -> Option<usize> {
         let start = case * (self.labels + self.types);
-        if one == other {
+        let kind = self.type_of[one];
+        if kind < self.types && one == other {
             return Some(start + one);
         }
-        let kind = self.type_of[one];
         (kind < self.types && kind == self.type_of[other]).then_some(start + self.labels + kind)
     }
 

@@ -4,10 +4,12 @@
 //! several words that occur again the patterns "both are a whole entity of one type". An occurrence is joined to the next two
 //! only, so a word that occurs n times makes at most 2n edges; agreement travels along the occurrences.
 
+mod export;
 mod learn;
 mod links;
 mod network;
 
+pub(crate) use export::to_json;
 pub(crate) use learn::PatternTask;
 pub(crate) use links::{GroupLinks, Layout};
 pub(crate) use network::GroupProblem;

@@ -41,6 +41,9 @@ pub struct Predict {
     /// Add the K best outputs of each sentence.
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     n_best: u16,
+    /// Write the graph of each group of sentences whose names agree into a folder, as problems for `consonant solve`.
+    #[arg(long, value_name = "DIR")]
+    graphs: Option<PathBuf>,
     /// Write value, bound, status and time of each unit, and their totals, as JSON.
     #[arg(long, value_name = "FILE.json")]
     report: Option<PathBuf>,
@@ -53,6 +56,9 @@ impl Predict {
     /// Opens the model and lets its task predict.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         let model = Model::open(&self.model)?;
+        if self.graphs.is_some() && model.task() != consonant_ner::TASK {
+            return Err(crate::usage_error("--graphs is for recognizers of names that agree by patterns"));
+        }
         match model.task() {
             consonant_tagger::TASK => tagger::predict(&self, &model, context),
             consonant_ner::TASK => ner::predict(&self, &model, context),

@@ -1,9 +1,11 @@
 //! Prediction with a recognizer of named entities.
 
+use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use consonant_learn::model::Model;
 use consonant_map::solver::Method;
 use consonant_ner::{NerModel, Request};
@@ -30,6 +32,9 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
     for path in command.inputs() {
         let mut input = sentences::open(&path)?;
         let mut batch: Vec<Sentence> = input.reader.by_ref().collect::<Result<_, _>>()?;
+        if let Some(folder) = &command.graphs {
+            write_graphs(&decoder.graphs(&batch)?, folder)?;
+        }
         let start = Instant::now();
         let decoded = decoder.decode(&mut batch, &request)?;
         seconds += start.elapsed().as_secs_f64();
@@ -54,6 +59,17 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
         report.write(context, path, seconds)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Each graph a file `1.json`, `2.json`, … of the folder.
+fn write_graphs(graphs: &[String], folder: &Path) -> Result<()> {
+    let place = |path: &Path| format!("cannot write {}", path.display());
+    fs::create_dir_all(folder).with_context(|| place(folder))?;
+    for (number, graph) in graphs.iter().enumerate() {
+        let path = folder.join(format!("{}.json", number + 1));
+        fs::write(&path, graph).with_context(|| place(&path))?;
+    }
+    Ok(())
 }
 
 fn method(name: &str) -> Result<Method> {
