@@ -41,7 +41,7 @@ impl Default for DecoderOptions {
         DecoderOptions {
             decoder: Decoder::Ad3,
             max_iterations: 1000,
-            gap: 0.005,
+            gap: 0.01,
             time_limit: None,
             search: true,
         }
@@ -72,6 +72,9 @@ const ROUND_EVERY: usize = 50;
 
 /// Steps of the tighter dual after each rounding.
 const DUAL_STEPS: usize = 40;
+
+/// Rounds in which the gap hardly closes, after which it is given up: what is left is the relaxation's own.
+const IDLE_ROUNDS: usize = 4;
 
 /// What counts as proven: value and bound that differ by less than this, relative to the value or the largest score.
 const PROVEN: f64 = 1e-6;
@@ -137,6 +140,7 @@ fn relax(
     });
     let mut dual = Dual::new(problem, rounding.scores);
     let (mut bound, mut iterations) = (f64::INFINITY, 0);
+    let (mut last_gap, mut idle) = (f64::INFINITY, 0);
     loop {
         let solution = ad3.solve(&built.graph);
         bound = bound.min(solution.bound);
@@ -155,7 +159,11 @@ fn relax(
             }
             rounding.consider(&dual.chosen, true);
         }
-        let converged = solution.iterations < ad3.options.max_iterations;
+        let gap = bound - rounding.value;
+        idle = if gap < 0.99 * last_gap { 0 } else { idle + 1 };
+        last_gap = last_gap.min(gap);
+        let converged =
+            solution.iterations < ad3.options.max_iterations || (options.search && idle >= IDLE_ROUNDS);
         let late = options.time_limit.is_some_and(|limit| start.elapsed().as_secs_f64() >= limit);
         if closed(bound, rounding.value) || converged || late || iterations >= options.max_iterations {
             return (relaxed, bound, iterations);

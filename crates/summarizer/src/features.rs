@@ -177,6 +177,20 @@ impl<'a> Features<'a> {
         if below.iter().any(|&w| sentence.upos(w) == "VERB") {
             feature!(self, "x:{label}:verb:n{size}");
         }
+        let (fine, head_fine) = (sentence.xpos(word), sentence.xpos(head));
+        feature!(self, "x:{label}:X{fine}");
+        feature!(self, "x:{label}:hX{head_fine}");
+        feature!(self, "x:{label}:X{fine}:hX{head_fine}:d{}", depth.min(3));
+        feature!(self, "x:{label}:X{fine}:n{size}");
+        feature!(self, "x:{label}:X{fine}:L{length}");
+        let capital = sentence.form(word).starts_with(char::is_uppercase);
+        let head_capital = sentence.form(head).starts_with(char::is_uppercase);
+        feature!(self, "x:{label}:capital:{capital}:{head_capital}:d{}", depth.min(3));
+        let alike = siblings.iter().filter(|&&c| c != word && sentence.deprel(c) == label).count().min(3);
+        feature!(self, "x:{label}:alike:{alike}:d{}", depth.min(3));
+        feature!(self, "x:{label}:children:{}", siblings.len().min(8));
+        feature!(self, "x:w{lower}:hw{}", tree.lower(head));
+        feature!(self, "x:{label}:k{}", (first / 3).min(8));
         let third = 6 * first / sentence.len().max(1);
         feature!(self, "x:{label}:d{}:k{third}", depth.min(3));
         feature!(self, "x:{label}:next:{}", next.map_or("_", |&c| sentence.deprel(c)));
@@ -229,6 +243,23 @@ impl<'a> Features<'a> {
         feature!(self, "l:{label}:m{}:subject:{subject}:{side}", sentence.upos(word));
         let before = first.checked_sub(1).map_or(String::from("^"), |at| tree.lower(at));
         feature!(self, "l:{label}:before:{before}");
+        let finite = |word: usize| {
+            matches!(sentence.xpos(word), "VBD" | "VBZ" | "VBP" | "MD") || tree.has(word, &["aux", "cop"])
+        };
+        let (lead_finite, root_finite) = (finite(word), finite(root));
+        let (fine, root_fine) = (sentence.xpos(word), sentence.xpos(root));
+        feature!(self, "l:{label}:X{fine}:{lead_finite}:{root_finite}");
+        feature!(self, "l:X{fine}:X{root_fine}");
+        feature!(self, "l:{label}:finite:{lead_finite}:{subject}:{share}");
+        feature!(self, "l:finite:{lead_finite}:{root_finite}:{subject}:{}", root_subject.is_some());
+        feature!(self, "l:{label}:object:{}:{}", tree.has(word, &["obj"]), tree.has(root, &["obj"]));
+        feature!(self, "l:root:{root_word}:{label}");
+        let pronoun =
+            tree.children(word).iter().any(|&c| tree.relation(c) == "nsubj" && sentence.upos(c) == "PRON");
+        feature!(self, "l:{label}:pronoun:{pronoun}");
+        let words_left = bucket(below.len() as u32, &[1, 4, 7, 10, 14, 20]);
+        feature!(self, "l:{label}:w{words_left}");
+        feature!(self, "l:{label}:w{words_left}:L{length}");
         if let Some(&subject) = tree.children(head).iter().find(|&&c| tree.relation(c) == "nsubj") {
             feature!(self, "l:head-subject:{}:{label}", sentence.upos(subject));
         }

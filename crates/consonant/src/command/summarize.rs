@@ -80,7 +80,7 @@ pub struct Wanted {
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     max_iterations: u32,
     /// A proven distance to the best summary, relative to its value, that is good enough.
-    #[arg(long, value_name = "G", default_value_t = 0.005)]
+    #[arg(long, value_name = "G", default_value_t = 0.01)]
     gap: f64,
     /// Seconds of decoding at most (default: 60 for exact).
     #[arg(long, value_name = "S")]
