@@ -1,6 +1,7 @@
 """HiGHS on graphs of names that agree: `names.py FOLDER SECONDS` solves each N.json as an integer program.
 
-Prints, for each graph in the order of the numbers, value, status and seconds (the clock runs around the solver alone) as JSON. A
+Prints, for each graph in the order of the numbers, value (none if it was stopped), status and seconds of processor time around the solver
+alone, as JSON. A
 table becomes its local polytope; a pattern one column that is at most each of its members.
 """
 
@@ -71,7 +72,8 @@ def solve(problem, limit):
     highs.run()
     seconds = time.process_time() - start
     optimal = highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
-    return {"value": highs.getInfo().objective_function_value, "status": "optimal" if optimal else "stopped", "seconds": seconds}
+    value = highs.getInfo().objective_function_value if optimal else None
+    return {"value": value, "status": "optimal" if optimal else "stopped", "seconds": seconds}
 
 
 def main():

@@ -25,6 +25,9 @@ use consonant_map::{Ad3, Ad3Options, Choice, Graph, ModelError, Solution, Status
 use crate::NerError;
 use network::{Network, Vertex};
 
+/// Exact search is given up after so many seconds for a group; its bound still holds.
+const EXACT_SECONDS: f64 = 60.0;
+
 /// The labels of a group with their certificate.
 #[derive(Debug)]
 pub(crate) struct GroupAnswer {
@@ -152,7 +155,10 @@ fn solve_graph(network: &Network, method: Method) -> Result<Solution, NerError> 
     }
     match method {
         Method::Ad3 => Ok(Ad3::new(Ad3Options::default()).solve(&graph)),
-        method => Ok(solve(&graph, method, &Limits::default())?),
+        method => {
+            let limits = Limits { time_limit: Some(EXACT_SECONDS), ..Limits::default() };
+            Ok(solve(&graph, method, &limits)?)
+        }
     }
 }
 

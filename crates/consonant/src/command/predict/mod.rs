@@ -1,6 +1,6 @@
 //! `consonant predict`: the model knows its task; one file a task.
 
-mod ner;
+pub(super) mod ner;
 mod parser;
 mod report;
 mod segmenter;
@@ -47,7 +47,7 @@ pub struct Predict {
     /// Write value, bound, status and time of each unit, and their totals, as JSON.
     #[arg(long, value_name = "FILE.json")]
     report: Option<PathBuf>,
-    /// Tag the input first with this tagger, for a parser.
+    /// Tag the input first with this tagger, for a parser or a recognizer of names that reads tags.
     #[arg(long, value_name = "MODEL")]
     tagger: Option<PathBuf>,
 }
@@ -58,6 +58,9 @@ impl Predict {
         let model = Model::open(&self.model)?;
         if self.graphs.is_some() && model.task() != consonant_ner::TASK {
             return Err(crate::usage_error("--graphs is for recognizers of names that agree by patterns"));
+        }
+        if self.tagger.is_some() && ![consonant_parser::TASK, consonant_ner::TASK].contains(&model.task()) {
+            return Err(crate::usage_error("--tagger is for parsers and recognizers of names, which read tags"));
         }
         match model.task() {
             consonant_tagger::TASK => tagger::predict(&self, &model, context),

@@ -5,52 +5,74 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use consonant_learn::model::Model;
 use consonant_map::solver::Method;
-use consonant_ner::{NerModel, Request};
-use consonant_text::Sentence;
+use consonant_ner::{Consistency, Decoded, NerModel, Request};
+use consonant_tagger::Tagger;
+use consonant_text::input::Input;
+use consonant_text::sentence::SentenceBuilder;
+use consonant_text::{Layer, Sentence, SentenceReader};
 
 use super::Predict;
 use super::report::{Report, Unit};
 use crate::context::Context;
 use crate::sentences;
 
+/// Sentences that are in memory at a time where nothing has to agree: so many, and then to the end of a document.
+const BATCH: usize = 4096;
+
 /// Labels CoNLL-U or columns.
 pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<ExitCode> {
     let model = NerModel::open(model)?;
+    let tagger = command.tagger.as_deref().map(open_tagger).transpose()?;
+    if tagger.is_some() && !model.reads_tags() {
+        return Err(crate::usage_error("the model was trained without tags, so --tagger is of no use to it"));
+    }
     let decoder = model.decoder()?;
     let request = Request {
         marginals: command.marginals,
         n_best: usize::from(command.n_best),
         method: command.decoder.as_deref().map(method).transpose()?,
     };
+    let most = if model.consistency() == Consistency::None { BATCH } else { usize::MAX };
     let mut report = Report::default();
     let mut seconds = 0.0;
     let mut out = context.open_output(command.output.as_deref())?;
     let progress = context.progress("finding names", None);
     for path in command.inputs() {
         let mut input = sentences::open(&path)?;
-        let mut batch: Vec<Sentence> = input.reader.by_ref().collect::<Result<_, _>>()?;
-        if let Some(folder) = &command.graphs {
-            write_graphs(&decoder.graphs(&batch)?, folder)?;
-        }
-        let start = Instant::now();
-        let decoded = decoder.decode(&mut batch, &request)?;
-        seconds += start.elapsed().as_secs_f64();
-        for sentence in &batch {
-            sentence.write(&mut out)?;
-        }
-        progress.advance(batch.len() as u64);
-        for unit in decoded {
-            report.add(Unit {
-                value: unit.value,
-                bound: unit.bound,
-                status: unit.status.name(),
-                iterations: unit.iterations,
-                seconds: unit.seconds,
-                tokens: unit.tokens,
-            });
+        let mut next = None;
+        loop {
+            let mut batch = next_batch(&mut input.reader, &mut next, most)?;
+            if batch.is_empty() {
+                break;
+            }
+            if let Some(folder) = &command.graphs {
+                write_graphs(&decoder.graphs(&batch)?, folder)?;
+            }
+            let start = Instant::now();
+            let decoded = match &tagger {
+                None if model.reads_tags() && !has_tags(&batch) => bail!(
+                    "{}: the model reads parts of speech, and there are none; give a tagger with --tagger MODEL",
+                    input.name
+                ),
+                None => decoder.decode(&mut batch, &request)?,
+                Some(tagger) => {
+                    let mut tagged = tag(&batch, tagger)?;
+                    let decoded = decoder.decode(&mut tagged, &request)?;
+                    copy_entities(&tagged, &mut batch)?;
+                    decoded
+                }
+            };
+            seconds += start.elapsed().as_secs_f64();
+            for sentence in &batch {
+                sentence.write(&mut out)?;
+            }
+            progress.advance(batch.len() as u64);
+            if command.report.is_some() {
+                decoded.iter().for_each(|unit| report.add(describe(unit)));
+            }
         }
         std::io::Write::write_all(&mut out, input.reader.trailer().as_bytes())?;
     }
@@ -59,6 +81,85 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
         report.write(context, path, seconds)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whole documents, with at least `most` sentences if there are so many; `next` is the sentence that was read too far. Sentences without document marks
+/// stand for themselves.
+fn next_batch(
+    reader: &mut SentenceReader<Input>,
+    next: &mut Option<Sentence>,
+    most: usize,
+) -> Result<Vec<Sentence>> {
+    let mut batch: Vec<Sentence> = next.take().into_iter().collect();
+    let mut marked = batch.iter().any(Sentence::starts_document);
+    for sentence in reader {
+        let sentence = sentence?;
+        marked |= sentence.starts_document();
+        if batch.len() >= most && (sentence.starts_document() || !marked) {
+            *next = Some(sentence);
+            break;
+        }
+        batch.push(sentence);
+    }
+    Ok(batch)
+}
+
+fn describe(unit: &Decoded) -> Unit {
+    Unit {
+        value: unit.value,
+        bound: unit.bound,
+        status: unit.status.name(),
+        iterations: unit.iterations,
+        seconds: unit.seconds,
+        tokens: unit.tokens,
+    }
+}
+
+/// Opens the tagger that a recognizer reads the tags of.
+pub fn open_tagger(path: &Path) -> Result<Tagger> {
+    Ok(Tagger::open(&Model::open(path)?)?)
+}
+
+/// The same sentences in CoNLL-U with parts of speech; columns have no place for them.
+pub fn tag(sentences: &[Sentence], tagger: &Tagger) -> Result<Vec<Sentence>> {
+    let mut tagged = Vec::with_capacity(sentences.len());
+    for sentence in sentences {
+        let mut builder = SentenceBuilder::new();
+        if sentence.starts_document() {
+            builder.raw_comment("# newdoc");
+        }
+        (0..sentence.len()).for_each(|word| builder.word(sentence.form(word), true));
+        let mut copy = builder.finish();
+        for word in 0..sentence.len() {
+            let label = sentence.entity_label(word);
+            if label != "O" {
+                copy.set(word, Layer::Entity, label)?;
+            }
+        }
+        tagged.push(copy);
+    }
+    tagger.decoder()?.tag(&mut tagged, &consonant_tagger::Request::default())?;
+    if !has_tags(&tagged) {
+        bail!("the tagger predicts {}; a recognizer reads upos", tagger.column());
+    }
+    Ok(tagged)
+}
+
+fn has_tags(sentences: &[Sentence]) -> bool {
+    let words =
+        sentences.iter().flat_map(|sentence| (0..sentence.len()).map(move |word| sentence.upos(word)));
+    words.clone().next().is_none() || words.into_iter().any(|tag| tag != "_" && !tag.is_empty())
+}
+
+fn copy_entities(from: &[Sentence], to: &mut [Sentence]) -> Result<()> {
+    for (source, sentence) in from.iter().zip(to) {
+        for word in 0..sentence.len() {
+            if sentence.entity_label(word) != source.entity_label(word) {
+                sentence.set(word, Layer::Entity, source.entity_label(word))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Each graph a file `1.json`, `2.json`, … of the folder.

@@ -17,6 +17,7 @@ use consonant_text::entity::Scheme;
 use consonant_text::input::Input;
 
 use super::named_number;
+use crate::command::predict::ner::{open_tagger, tag};
 use crate::context::Context;
 use crate::sentences;
 
@@ -80,6 +81,9 @@ pub struct TrainNer {
     /// Word clusters: `bits<TAB>word` or `word<TAB>cluster`.
     #[arg(long, value_name = "FILE")]
     clusters: Option<PathBuf>,
+    /// Look at parts of speech by this tagger, which prediction then needs as well.
+    #[arg(long, value_name = "MODEL")]
+    tagger: Option<PathBuf>,
     /// Word vectors in text: `word number number …`.
     #[arg(long, value_name = "FILE")]
     vectors: Option<PathBuf>,
@@ -107,6 +111,11 @@ impl TrainNer {
             ));
         };
         let settings = self.settings(context)?;
+        let tagger = self.tagger.as_deref().map(open_tagger).transpose()?;
+        let read = |path: &Path| match &tagger {
+            None => read(path),
+            Some(tagger) => tag(&read(path)?, tagger),
+        };
         let mut sentences = Vec::new();
         for path in &self.train {
             sentences.extend(read(path)?);
@@ -127,7 +136,7 @@ impl TrainNer {
             parameters: self.parameters.clone(),
             templates: self.template.as_deref().map(read_text).transpose()?,
             resources: self.resources()?,
-            tags: false,
+            tags: self.tagger.is_some(),
             evidence: !self.no_evidence,
             min_count: self.min_count,
             pairs: self.weights,
