@@ -25,6 +25,11 @@ impl Space {
         self.parts.labels()
     }
 
+    /// How many labels back the chain looks.
+    pub fn order(&self) -> usize {
+        self.grams.order()
+    }
+
     /// The number of weights of one group.
     pub fn group_size(&self) -> usize {
         self.nodes.parameters() + self.pairs.parameters() + self.grams.len()

@@ -34,8 +34,8 @@ const MARGIN: f64 = 0.5;
 pub struct TaggerSettings {
     /// What is predicted.
     pub column: Column,
-    /// How many labels back the chain looks; `None`: that of the model to continue; or two where the default algorithm has few
-    /// labels, else one.
+    /// How many labels back the chain looks; `None`: that of the model to continue; or two where the default algorithm and
+    /// the built-in templates have few labels; else one.
     pub order: Option<usize>,
     /// A name of [`consonant_sequence::ALGORITHMS`].
     pub algorithm: String,
@@ -51,8 +51,8 @@ pub struct TaggerSettings {
     pub min_count: u32,
     /// Which pairs of feature and label get a weight; `None`: all for few labels, the observed ones for many.
     pub pairs: Option<Pairs>,
-    /// Whether labels are sums of parts (part of speech, each feature); `None`: where there are many labels, or as
-    /// in the model to continue.
+    /// Whether labels are sums of parts (part of speech, each feature); `None`: as in the model to
+    /// continue; else where there are many labels and the templates are the built-in ones.
     pub parts: Option<bool>,
     /// Words that occur at least so often take only labels that they had in training; 0: any word may have any label.
     pub dictionary: u32,
@@ -165,7 +165,7 @@ pub fn prepare<'s>(
     let parts = match (settings.parts, &settings.initial) {
         (Some(parts), _) => parts,
         (None, Some(tagger)) => tagger.chain().has_parts(),
-        (None, None) => !few,
+        (None, None) => !few && settings.templates.is_none(),
     };
     let options = CorpusOptions {
         order: settings.order.unwrap_or_else(|| match &settings.initial {
@@ -239,6 +239,11 @@ impl Corpora<'_> {
         self.corpus.labels()
     }
 
+    /// How many labels back the chain looks.
+    pub fn order(&self) -> usize {
+        self.corpus.space().order()
+    }
+
     /// The number of weights.
     pub fn weights(&self) -> usize {
         self.corpus.space().group_size()
@@ -278,9 +283,10 @@ impl Corpora<'_> {
         let run = Run {
             epochs: settings.epochs.unwrap_or(if algorithm.is_batch() { 200 } else { 20 }),
             // L-BFGS goes up and down on its way.
-            patience: self.dev.is_some().then(|| {
-                settings.patience.unwrap_or(if algorithm.is_batch() { 10 } else { 3 })
-            }),
+            patience: self
+                .dev
+                .is_some()
+                .then(|| settings.patience.unwrap_or(if algorithm.is_batch() { 10 } else { 3 })),
             shuffle: !algorithm.is_batch(),
             seed: settings.seed,
             threads: settings.threads,
@@ -387,10 +393,12 @@ impl<'e> Reader<'e> {
     }
 }
 
-/// Two labels back pay where they are few; more labels do as well with one. Not every algorithm has a second order.
+/// Two labels back pay where they are few; more labels do as well with one. Not every algorithm has a second order, and who
+/// brings templates gets the plain chain that other tools would train.
 fn default_order(labels: usize, settings: &TaggerSettings) -> usize {
-    let whole_sentences = settings.algorithm == DEFAULT_ALGORITHM && settings.diagram.is_none();
-    if whole_sentences && labels <= FEW_FOR_SECOND_ORDER { 2 } else { 1 }
+    let built_in =
+        settings.algorithm == DEFAULT_ALGORITHM && settings.diagram.is_none() && settings.templates.is_none();
+    if built_in && labels <= FEW_FOR_SECOND_ORDER { 2 } else { 1 }
 }
 
 fn check_initial(tagger: &Tagger, settings: &TaggerSettings) -> Result<(), TaggerError> {

@@ -37,7 +37,7 @@ pub struct TrainTagger {
     /// What to predict: upos, xpos, upos+feats or feats.
     #[arg(long, value_name = "COLUMN", default_value = "upos")]
     column: Column,
-    /// How many labels back the chain looks (default: 2 for few labels, else 1).
+    /// How many labels back the chain looks (default: 1; 2 for few labels with the built-in templates).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=8))]
     order: Option<u8>,
     /// The training algorithm, or `list` to see all with their parameters.
@@ -70,7 +70,7 @@ pub struct TrainTagger {
     /// Gives weights to all pairs of feature and label, or to observed ones only (default: all for few labels).
     #[arg(long, value_name = "all|observed", value_parser = pairs)]
     weights: Option<Pairs>,
-    /// Scores labels as sums of their parts, such as part of speech and features (default: on for many labels).
+    /// Scores labels as sums of their parts, such as part of speech and features (default: on for many labels, with the built-in templates).
     #[arg(long, value_name = "on|off", value_parser = switch)]
     parts: Option<bool>,
     /// Limits words seen at least N times to labels that they were seen with; 0: no limit.
@@ -118,22 +118,23 @@ impl TrainTagger {
             return Ok(ExitCode::SUCCESS);
         }
         let pieces = self.pieces.as_deref().map(read_pieces).transpose()?;
-        if let Some(path) = &self.diagram {
-            self.draw(context, path, pieces.as_ref())?;
-            if self.train.is_none() {
-                return Ok(ExitCode::SUCCESS);
-            }
+        if let (Some(path), None) = (&self.diagram, &self.train) {
+            self.draw(context, path, pieces.as_ref(), usize::from(self.order.unwrap_or(1)))?;
+            return Ok(ExitCode::SUCCESS);
         }
         let (Some(train), Some(out)) = (&self.train, &self.model) else {
             return Err(crate::usage_error(
                 "give the training data with --train FILE and the model's place with --model OUT",
             ));
         };
-        let settings = self.settings(context, pieces)?;
+        let settings = self.settings(context, pieces.clone())?;
         let sentences = read(train)?;
         let dev = self.dev.as_deref().map(read).transpose()?;
         let corpora = prepare(&sentences, dev.as_deref(), settings)?;
         self.check_memory(context, &corpora)?;
+        if let Some(path) = &self.diagram {
+            self.draw(context, path, pieces.as_ref(), corpora.order())?;
+        }
         let trained = corpora.train(&mut |epoch| context.note(describe(epoch)), None)?;
         trained.model.write(out)?;
         context.note(summary(&trained, out));
@@ -187,9 +188,8 @@ impl TrainTagger {
         Ok(Resources { clusters, gazetteers: gazetteers.collect::<Result<_>>()?, vectors })
     }
 
-    fn draw(&self, context: &Context, path: &Path, pieces: Option<&Diagram>) -> Result<()> {
+    fn draw(&self, context: &Context, path: &Path, pieces: Option<&Diagram>, order: usize) -> Result<()> {
         use std::io::Write as _;
-        let order = usize::from(self.order.unwrap_or(1));
         let svg = match pieces {
             Some(diagram) => diagram.to_svg(),
             None => algorithm(&self.algorithm)?.diagram(order, &self.parameters)?.to_svg(),
@@ -236,9 +236,9 @@ fn summary(trained: &Trained, out: &Path) -> String {
     };
     let accuracy =
         trained.accuracy.map_or(String::new(), |score| format!(", dev accuracy {:.2}%", 100.0 * score));
-    let half = trained
-        .precision_loss
-        .map_or(String::new(), |loss| format!(", what was left out of the file costs {:.3} points", 100.0 * loss));
+    let half = trained.precision_loss.map_or(String::new(), |loss| {
+        format!(", what was left out of the file costs {:.3} points", 100.0 * loss)
+    });
     format!("{}: epoch {}{accuracy} ({why}){half}", out.display(), trained.epoch)
 }
 
