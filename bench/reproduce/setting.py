@@ -40,6 +40,8 @@ class Setting:
         say(f"{Path(train).stem} {column}: {algorithm} {' '.join(map(str, more))}")
         model = self.scratch / "chain.model"
         arguments = ["--train", train, "--model", model, "--column", column, "--order", 1, "--template", template, "--weights", "observed"]
+        # Neither the papers nor CRFsuite share weights between labels or look at documents.
+        arguments += ["--parts", "off", "--documents", "off"]
         if dev is not None:
             arguments += ["--dev", dev]
         seconds, _, messages = self.consonant("train", "tagger", *arguments, "--algorithm", algorithm, *more)
