@@ -130,6 +130,25 @@ fn every_console_block_prints_what_is_shown() {
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
+/// Pictures in the pages, and the commands that draw them.
+const PICTURES: [(&str, &str); 2] = [
+    ("docs/tree.svg", "echo 'Maria Lindholm of Nordic Lines rows to Bergen every day.' | consonant annotate --format svg"),
+    ("docs/summary.svg", "consonant summarize examples/news/*.txt --words 50 --format svg --quiet"),
+];
+
+#[test]
+fn pictures_are_what_the_program_draws() {
+    let overwrite = std::env::var("DOCUMENTATION").is_ok_and(|value| value == "overwrite");
+    for (picture, command) in PICTURES {
+        let drawn = run(command, &root()) + "\n";
+        let path = root().join(picture);
+        if overwrite {
+            fs::write(&path, &drawn).expect("the picture is written");
+        }
+        assert!(fs::read_to_string(&path).is_ok_and(|file| file == drawn), "{picture} is not what `{command}` draws");
+    }
+}
+
 #[test]
 fn dots_stand_for_any_lines() {
     assert!(matches("a\n...\nd", "a\nb\nc\nd") && matches("...\nd", "d") && matches("", ""));

@@ -22,7 +22,7 @@ mod embedded {
         };
     }
 
-    embed!("segmenter", "tagger", "ner", "parser", "summarizer");
+    embed!("segmenter", "tagger", "ner", "parser");
 }
 
 /// Built without models: a folder must be named.
