@@ -80,7 +80,7 @@ impl<'m> Decoder<'m> {
         if matches!(self.model.agreement, Agreement::None) {
             return self.decode_alone(sentences, request);
         }
-        let answers = self.agree(sentences, request.method)?;
+        let answers = self.agree(sentences, request.method, None)?;
         let mut decoded = Vec::with_capacity(answers.len());
         for answer in answers {
             for (&number, path) in answer.sentences.iter().zip(&answer.paths) {
@@ -132,13 +132,18 @@ impl<'m> Decoder<'m> {
         NerError::Decoder { consistency: self.model.settings.consistency.name(), decoder, possible }
     }
 
-    /// The labels of sentences, one list of label numbers each, as they are decoded.
-    pub(crate) fn paths(&self, sentences: &[Sentence]) -> Result<Vec<Vec<u32>>, NerError> {
+    /// The labels of sentences, one list of label numbers each. With `slack`, labels that the chain scores so much below its best are not
+    /// looked at in patterns: nearly the same answer in a tenth of the time, without a certificate.
+    pub(crate) fn paths(
+        &self,
+        sentences: &[Sentence],
+        slack: Option<f32>,
+    ) -> Result<Vec<Vec<u32>>, NerError> {
         if matches!(self.model.agreement, Agreement::None) {
             return Ok(self.scores(sentences)?.into_iter().map(|scores| scores.path).collect());
         }
         let mut paths = vec![Vec::new(); sentences.len()];
-        for answer in self.agree(sentences, None)? {
+        for answer in self.agree(sentences, None, slack)? {
             for (number, path) in answer.sentences.into_iter().zip(answer.paths) {
                 paths[number] = path;
             }
@@ -189,7 +194,12 @@ impl<'m> Decoder<'m> {
         Ok(graphs)
     }
 
-    fn agree(&self, sentences: &[Sentence], method: Option<Method>) -> Result<Vec<Answer>, NerError> {
+    fn agree(
+        &self,
+        sentences: &[Sentence],
+        method: Option<Method>,
+        slack: Option<f32>,
+    ) -> Result<Vec<Answer>, NerError> {
         let scores = self.scores(sentences)?;
         match &self.model.agreement {
             Agreement::None => Ok(Vec::new()),
@@ -206,7 +216,7 @@ impl<'m> Decoder<'m> {
                 if method == Method::Subgradient {
                     return Err(self.refuse(method, "two-slave, spanning-trees, ad3 or exact"));
                 }
-                self.agree_by_patterns(sentences, &scores, (ordinary, layout, weights), method)
+                self.agree_by_patterns(sentences, &scores, (ordinary, layout, weights), method, slack)
             }
         }
     }
@@ -217,6 +227,7 @@ impl<'m> Decoder<'m> {
         scores: &[SentenceScores],
         (ordinary, layout, weights): (&OrdinaryWords, &Layout, &[f32]),
         method: Method,
+        slack: Option<f32>,
     ) -> Result<Vec<Answer>, NerError> {
         let strength = self.model.settings.strength;
         let weights: Vec<f32> = weights.iter().map(|weight| strength * weight).collect();
@@ -229,13 +240,18 @@ impl<'m> Decoder<'m> {
                     let members: Vec<&Sentence> = group.iter().map(|&number| &sentences[number]).collect();
                     let scores: Vec<&SentenceScores> = group.iter().map(|&number| &scores[number]).collect();
                     let links = GroupLinks::read(&members, ordinary);
+                    let candidates = slack.map(|slack| {
+                        let mut all = Vec::new();
+                        scores.iter().for_each(|of| of.candidates(&self.transitions, slack, &mut all));
+                        all
+                    });
                     let problem = GroupProblem {
                         layout,
                         links: &links,
                         scores: &scores,
                         transitions: &self.transitions,
                         weights: &weights,
-                        candidates: None,
+                        candidates: candidates.as_deref(),
                     };
                     let answer = decoder.decode(&problem)?;
                     let decoded = Decoded {

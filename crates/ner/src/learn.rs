@@ -32,6 +32,8 @@ const LIKELY: f64 = 5.0;
 const MARGIN: f64 = 1.0;
 /// How much agreement may count, tried on dev in this order; 0 leaves sentences to themselves.
 const STRENGTHS: [f32; 8] = [0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0];
+/// Labels that a chain scores so many margins below its best are not looked at when strengths are compared.
+const SLACK: f64 = 1.0;
 /// Epochs of the chains that score the half they have not seen.
 const HALF_EPOCHS: usize = 8;
 
@@ -190,6 +192,10 @@ pub fn train(
         described.bias = dev.best(&mut model, &biases, |model, bias| model.settings.bias = bias)?;
     }
     model.settings.bias = described.bias;
+    let local_bias = described.bias;
+    if let Some(dev) = &dev {
+        described.f1 = Some(dev.f1(&model, None)?);
+    }
     described.consistency = settings.consistency;
     let mut words = Vec::new();
     model.agreement = match settings.consistency {
@@ -230,7 +236,13 @@ pub fn train(
         model.settings.bias = described.bias;
     }
     if let Some(dev) = &dev {
-        described.f1 = Some(dev.f1(&model)?);
+        let local_f1 = described.f1;
+        described.f1 = Some(dev.f1(&model, None)?);
+        // Choices were made by quick decoding; should the full one disagree with them, sentences are left to themselves.
+        if settings.strength.is_none() && described.f1 < local_f1 {
+            (described.strength, described.bias) = (0.0, local_bias);
+            described.f1 = local_f1;
+        }
     }
     let mut writer = begin(&described);
     model.agreement.store(&mut writer, &words);
@@ -251,8 +263,8 @@ struct DevData<'d> {
 }
 
 impl DevData<'_> {
-    fn f1(&self, model: &NerModel) -> Result<f64, NerError> {
-        Ok(f1(&model.labels, self.entities, &model.decoder()?.paths(self.sentences)?))
+    fn f1(&self, model: &NerModel, slack: Option<f32>) -> Result<f64, NerError> {
+        Ok(f1(&model.labels, self.entities, &model.decoder()?.paths(self.sentences, slack)?))
     }
 
     /// The choice with the best F; the first of equal ones.
@@ -265,7 +277,7 @@ impl DevData<'_> {
         let mut best = (f64::NEG_INFINITY, 0.0);
         for &choice in choices {
             set(model, choice);
-            let score = self.f1(model)?;
+            let score = self.f1(model, Some((SLACK * model.settings.margin) as f32))?;
             tracing::debug!("{choice}: F {:.2} on dev", 100.0 * score);
             if score > best.0 {
                 best = (score, choice);
