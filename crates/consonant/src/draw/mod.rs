@@ -117,6 +117,10 @@ impl Columns {
             starts.push(start);
             end = start + word.width;
         }
+        // The root's label stands beside its arrow.
+        for arc in sketch.arcs.iter().filter(|arc| arc.head.is_none()) {
+            end = end.max(starts[arc.child] + sketch.words[arc.child].width / 2 + 2 + arc.label.width());
+        }
         lines.push((line, end));
         Self { starts, lines }
     }
