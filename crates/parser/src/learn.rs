@@ -213,7 +213,7 @@ fn gold_heads(sentence: &Sentence, single_root: bool) -> Result<Vec<usize>, Pars
     }
     let roots = heads.iter().filter(|&&head| head == 0).count();
     if single_root && roots > 1 {
-        return Err(broken(format!("{roots} words depend on the root; allow that with several roots")));
+        return Err(broken(format!("{roots} words depend on the root, where one may")));
     }
     Ok(heads)
 }

@@ -141,7 +141,8 @@ impl TrainParser {
             train(&sentences, dev.as_deref(), &settings, &mut |step| context.note(describe(&step)), None);
         let trained = trained.map_err(|error| match error {
             ParserError::Tree { line, problem } => anyhow!(
-                "{}, line {line}: {problem}; mend the sentence, or leave out such ones with --skip-broken",
+                "{}, line {line}: {problem}; mend the sentence, leave out such ones with --skip-broken, or allow several \
+                 roots with --single-root false",
                 data.display()
             ),
             other => other.into(),
