@@ -132,7 +132,10 @@ fn every_console_block_prints_what_is_shown() {
 
 /// Pictures in the pages, and the commands that draw them.
 const PICTURES: [(&str, &str); 2] = [
-    ("docs/tree.svg", "echo 'Maria Lindholm of Nordic Lines rows to Bergen every day.' | consonant annotate --format svg"),
+    (
+        "docs/tree.svg",
+        "echo 'Ann Smith has not seen the new bridge in London.' | consonant annotate --format svg",
+    ),
     ("docs/summary.svg", "consonant summarize examples/news/*.txt --words 50 --format svg --quiet"),
 ];
 
@@ -145,7 +148,10 @@ fn pictures_are_what_the_program_draws() {
         if overwrite {
             fs::write(&path, &drawn).expect("the picture is written");
         }
-        assert!(fs::read_to_string(&path).is_ok_and(|file| file == drawn), "{picture} is not what `{command}` draws");
+        assert!(
+            fs::read_to_string(&path).is_ok_and(|file| file == drawn),
+            "{picture} is not what `{command}` draws"
+        );
     }
 }
 

@@ -125,6 +125,9 @@ fn a_small_model_learns_what_it_saw() {
         .segment("Where is Mr. Smith? The cat barks.\n\nHe doesn't know St. Mary!")
         .expect("segments");
     assert_eq!(words(&document), "Where is Mr. Smith ? | The cat barks . | He does n't know St. Mary !");
+    let wrapped =
+        segmenter.segment(&document.text().replace(" Mr. Smith", "\nMr.\nSmith")).expect("segments");
+    assert_eq!(words(&wrapped), words(&document), "lines may break anywhere");
     assert!(document.sentences()[0].starts_document() && document.sentences()[2].starts_paragraph());
     assert!(document.sentences()[2].to_string().contains("2-3\tdoesn't\t"));
     check(&segmenter, document.text());
