@@ -68,10 +68,10 @@ pub struct Decoded {
 }
 
 /// Iterations of AD3 between two roundings.
-const ROUND_EVERY: usize = 50;
+const ROUND_EVERY: usize = 20;
 
 /// Steps of the tighter dual after each rounding.
-const DUAL_STEPS: usize = 40;
+const DUAL_STEPS: usize = 30;
 
 /// Rounds in which the gap hardly closes, after which it is given up: what is left is the relaxation's own.
 const IDLE_ROUNDS: usize = 4;
