@@ -151,6 +151,26 @@ impl Table {
     #[inline]
     pub fn add(&self, key: u64, value: f32, scores: &mut [f32]) -> bool {
         let Some(row) = self.find(key) else { return false };
+        self.add_row(row, value, scores);
+        true
+    }
+
+    /// As [`add`](Self::add) for the features of a whole token. All are looked up before the first row is added: lookups that do not
+    /// wait for each other overlap their cache misses. `found` is scratch space.
+    #[inline]
+    pub fn add_all(
+        &self,
+        features: impl Iterator<Item = (u64, f32)>,
+        found: &mut Vec<(u32, f32)>,
+        scores: &mut [f32],
+    ) {
+        found.clear();
+        found.extend(features.filter_map(|(key, value)| self.find(key).map(|row| (row, value))));
+        found.iter().for_each(|&(row, value)| self.add_row(row, value, scores));
+    }
+
+    #[inline]
+    fn add_row(&self, row: u32, value: f32, scores: &mut [f32]) {
         if row & DENSE != 0 {
             let start = (row & !DENSE) as usize * self.dimension;
             match &self.dense {
@@ -183,7 +203,6 @@ impl Table {
                 }
             }
         }
-        true
     }
 
     /// The label ids of a sparse row; empty where a row would leave the section.
@@ -449,6 +468,14 @@ mod tests {
                 let count = table.row(key).map_or(0, Iterator::count);
                 assert_eq!(count, row.iter().filter(|&&weight| weight != 0.0).count());
             }
+            // Many at once, an unknown one among them, give the bits of one after the other.
+            let features = || rows.keys().map(|&key| (key, 0.5)).chain([(key(b"unknown"), 1.0)]);
+            let (mut apart, mut together) = (vec![0.0; dimension], vec![0.0; dimension]);
+            features().for_each(|(key, value)| {
+                table.add(key, value, &mut apart);
+            });
+            table.add_all(features(), &mut Vec::new(), &mut together);
+            assert_eq!(apart, together);
             let unknown = (0..1000u32)
                 .filter(|i| table.add(key(&i.to_le_bytes()), 1.0, &mut vec![0.0; dimension]))
                 .count();

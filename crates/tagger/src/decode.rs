@@ -224,6 +224,8 @@ struct TypeSums {
     epoch: u64,
     scratch: Vec<f32>,
     buffer: FeatureBuffer,
+    /// Rows of the table, with the values of their features.
+    found: Vec<(u32, f32)>,
 }
 
 /// Numbers that a worker keeps at most.
@@ -243,6 +245,7 @@ impl TypeSums {
             epoch: 0,
             scratch: vec![0.0; entries],
             buffer: FeatureBuffer::default(),
+            found: Vec::new(),
         }
     }
 
@@ -257,9 +260,7 @@ impl TypeSums {
     ) {
         if self.entries > MOST_ENTRIES {
             extractor.node_features(features, word, &mut self.buffer);
-            return self.buffer.iter().for_each(|(key, value)| {
-                table.add(key, value, scores);
-            });
+            return table.add_all(self.buffer.iter(), &mut self.found, scores);
         }
         if self.epoch != features.epoch() {
             self.epoch = features.epoch();
@@ -278,9 +279,7 @@ impl TypeSums {
             self.scratch.fill(0.0);
             self.buffer.clear();
             extractor.type_features(features, group, kind, &mut self.buffer);
-            self.buffer.iter().for_each(|(key, value)| {
-                table.add(key, value, &mut self.scratch);
-            });
+            table.add_all(self.buffer.iter(), &mut self.found, &mut self.scratch);
             add_row(&self.scratch, scores);
             if keep {
                 if self.known.len() <= kind as usize {
@@ -294,9 +293,7 @@ impl TypeSums {
         }
         self.buffer.clear();
         extractor.context_features(features, word, &mut self.buffer);
-        self.buffer.iter().for_each(|(key, value)| {
-            table.add(key, value, scores);
-        });
+        table.add_all(self.buffer.iter(), &mut self.found, scores);
     }
 }
 
