@@ -72,6 +72,8 @@ pub struct NerSettings {
     pub patience: usize,
     /// How weights are stored.
     pub precision: Precision,
+    /// Weights closer to zero than this are left out of the model.
+    pub prune: f32,
     /// Threads; they change the time and nothing else.
     pub threads: usize,
     /// Seed of the random order of sentences.
@@ -99,6 +101,7 @@ impl Default for NerSettings {
             epochs: None,
             patience: 8,
             precision: Precision::Single,
+            prune: 0.0,
             threads: 1,
             seed: 1,
             checkpoint: None,
@@ -163,7 +166,8 @@ pub fn train(
     };
     let dev_run =
         dev_encoded.as_ref().map(|sentences| Dev { sentences, candidates: None, metric: Some(&mut metric) });
-    let trained = train_chain(&corpus, &training, dev_run, run)?;
+    let mut trained = train_chain(&corpus, &training, dev_run, run)?;
+    trained.prune(settings.prune);
     let mut described = Settings {
         consistency: Consistency::None,
         scheme: settings.scheme,

@@ -122,27 +122,30 @@ pub fn open_tagger(path: &Path) -> Result<Tagger> {
 
 /// The same sentences in CoNLL-U with parts of speech; columns have no place for them.
 pub fn tag(sentences: &[Sentence], tagger: &Tagger) -> Result<Vec<Sentence>> {
-    let mut tagged = Vec::with_capacity(sentences.len());
-    for sentence in sentences {
-        let mut builder = SentenceBuilder::new();
-        if sentence.starts_document() {
-            builder.raw_comment("# newdoc");
-        }
-        (0..sentence.len()).for_each(|word| builder.word(sentence.form(word), true));
-        let mut copy = builder.finish();
-        for word in 0..sentence.len() {
-            let label = sentence.entity_label(word);
-            if label != "O" {
-                copy.set(word, Layer::Entity, label)?;
-            }
-        }
-        tagged.push(copy);
-    }
+    let copies = sentences.iter().map(|sentence| copy(sentence, sentence.starts_document()));
+    let mut tagged = copies.collect::<Result<Vec<Sentence>>>()?;
     tagger.decoder()?.tag(&mut tagged, &consonant_tagger::Request::default())?;
     if !has_tags(&tagged) {
         bail!("the tagger predicts {}; a recognizer reads upos", tagger.column());
     }
     Ok(tagged)
+}
+
+/// A sentence in CoNLL-U with its entities, and whether a document starts with it.
+pub fn copy(sentence: &Sentence, starts_document: bool) -> Result<Sentence> {
+    let mut builder = SentenceBuilder::new();
+    if starts_document {
+        builder.raw_comment("# newdoc");
+    }
+    (0..sentence.len()).for_each(|word| builder.word(sentence.form(word), true));
+    let mut copy = builder.finish();
+    for word in 0..sentence.len() {
+        let label = sentence.entity_label(word);
+        if label != "O" {
+            copy.set(word, Layer::Entity, label)?;
+        }
+    }
+    Ok(copy)
 }
 
 fn has_tags(sentences: &[Sentence]) -> bool {

@@ -17,7 +17,7 @@ use consonant_text::entity::Scheme;
 use consonant_text::input::Input;
 
 use super::named_number;
-use crate::command::predict::ner::{open_tagger, tag};
+use crate::command::predict::ner::{copy, open_tagger, tag};
 use crate::context::Context;
 use crate::sentences;
 
@@ -90,6 +90,9 @@ pub struct TrainNer {
     /// Store weights in half precision.
     #[arg(long)]
     half: bool,
+    /// Leave out weights closer to zero than this, for a smaller model.
+    #[arg(long, value_name = "WEIGHT", default_value_t = 0.0)]
+    prune: f32,
     /// Save the state after each epoch; if the file is there, training goes on from it.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
@@ -116,10 +119,8 @@ impl TrainNer {
             None => read(path),
             Some(tagger) => tag(&read(path)?, tagger),
         };
-        let mut sentences = Vec::new();
-        for path in &self.train {
-            sentences.extend(read(path)?);
-        }
+        let files = self.train.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
+        let sentences = join(files)?;
         let dev = self.dev.as_deref().map(read).transpose()?;
         let trained =
             train(&sentences, dev.as_deref(), settings, &mut |epoch| context.note(describe(epoch)), None)?;
@@ -146,6 +147,7 @@ impl TrainNer {
             epochs: self.epochs.map(|epochs| epochs as usize),
             patience: self.patience as usize,
             precision: if self.half { Precision::Half } else { Precision::Single },
+            prune: self.prune,
             threads: context.threads,
             seed: context.seed,
             checkpoint: self.checkpoint.clone(),
@@ -195,6 +197,23 @@ fn summary(trained: &Trained, out: &Path) -> String {
 
 fn read(path: &Path) -> Result<Vec<Sentence>> {
     Ok(sentences::open(path)?.reader.collect::<Result<_, _>>()?)
+}
+
+/// The sentences of all files. Where some files mark documents, the sentences of those that do not are documents of their own, instead of
+/// the end of another file's last one.
+fn join(files: Vec<Vec<Sentence>>) -> Result<Vec<Sentence>> {
+    let is_marked = |file: &Vec<Sentence>| file.iter().any(Sentence::starts_document);
+    let some_are = files.iter().any(is_marked);
+    let mut sentences = Vec::new();
+    for file in files {
+        if some_are && !is_marked(&file) {
+            let copies = file.iter().map(|sentence| copy(sentence, true));
+            sentences.extend(copies.collect::<Result<Vec<_>>>()?);
+        } else {
+            sentences.extend(file);
+        }
+    }
+    Ok(sentences)
 }
 
 fn reader(path: &Path) -> Result<BufReader<Input>> {
