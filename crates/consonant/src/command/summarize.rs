@@ -195,7 +195,7 @@ impl Summarize {
             Some(Empty::Budget(shortest)) => context.note(format!(
                 "the summary is empty: the shortest sentence or compression has {shortest} words; raise --words"
             )),
-            Some(Empty::NoConcepts) => context.note("the summary is empty: no phrase occurs often enough to be worth saying"),
+            Some(Empty::NoConcepts) => context.note("the summary is empty: nothing that fits is worth saying; raise --words"),
             None => {}
         }
         if let Some(certificate) = &summary.certificate {
