@@ -1,7 +1,7 @@
 //! `consonant annotate` keeps every character of any text, for any number of threads, and refuses what is no text.
 //!
-//! The models are those of an empty folder: none. So sentences and tokens are found by rules, and the tests say nothing of
-//! quality.
+//! Most tests take the models of an empty folder: none. So sentences and tokens are found by rules, and the tests say nothing
+//! of quality.
 
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
@@ -10,10 +10,14 @@ use proptest::prelude::*;
 
 fn annotate(text: &[u8], arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().expect("a folder");
+    let mut without_models = vec!["--models", folder.path().to_str().expect("a name in UTF-8")];
+    without_models.extend(arguments);
+    run(text, &without_models)
+}
+
+fn run(text: &[u8], arguments: &[&str]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_consonant"))
         .arg("annotate")
-        .arg("--models")
-        .arg(folder.path())
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -165,4 +169,31 @@ fn a_layer_without_its_model_is_refused() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("tagger.model"), "{said}");
+}
+
+/// Text that is nothing like what the embedded models were trained on.
+#[cfg(feature = "embedded-models")]
+#[test]
+fn the_embedded_models_keep_every_character_of_odd_text() {
+    let texts = [
+        "fn main() {\n    println!(\"{:?}\", a[0] && !b); // TODO\n}\n",
+        "lol\tOMG!!! :-) <3 #yolo @me http://a.b/c?d=e&f=g\r\n\r\n...",
+        "これは日本語の文です。二つ目の文。\n\nЭто предложение. שלום עולם! สวัสดีชาวโลก",
+        "\u{1}\u{7f}\u{200b}\u{fffd}e\u{301}\u{301}\u{301} 👩‍👩‍👧🇩🇪",
+        "| a | b |\n|---|--:|\n| 1 | 2.5e-3 |",
+        "x",
+    ];
+    let text = texts.join("\n\n");
+    for threads in ["1", "2"] {
+        let output = run(text.as_bytes(), &["--threads", threads, "--format", "conllu"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let conllu = String::from_utf8(output.stdout).expect("UTF-8");
+        assert_eq!(rebuilt(&conllu), text);
+        let words = conllu.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
+        let bare = |line: &&str| {
+            !line.split('\t').next().is_some_and(|id| id.contains('-'))
+                && line.split('\t').nth(7) == Some("_")
+        };
+        assert_eq!(words.filter(bare).count(), 0, "every word has a place in its tree: {conllu}");
+    }
 }
