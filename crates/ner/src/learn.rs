@@ -211,7 +211,7 @@ pub fn train(
             let how = (&settings, &training, scope, trained.epoch);
             words = crate::words::learn(sentences, &gold, &features, &ordinary, corpus.labels(), how)?;
             described.scope = Some(scope);
-            let chain = ChainModel::open(&Model::from_bytes(&words)?)?;
+            let chain = Box::new(ChainModel::open(&Model::from_bytes(&words)?)?);
             Agreement::Words { ordinary, chain, scope }
         }
         Consistency::Patterns => {

@@ -118,7 +118,7 @@ pub struct NerModel {
 #[derive(Debug, Clone)]
 pub(crate) enum Agreement {
     None,
-    Words { ordinary: OrdinaryWords, chain: ChainModel, scope: Scope },
+    Words { ordinary: OrdinaryWords, chain: Box<ChainModel>, scope: Scope },
     Patterns { ordinary: OrdinaryWords, layout: Layout, weights: Vec<f32> },
 }
 
@@ -127,7 +127,7 @@ impl Agreement {
         match settings.consistency {
             Consistency::None => Ok(Self::None),
             Consistency::Words => {
-                let chain = ChainModel::open(&Model::from_bytes(&model.array::<u8>("words")?)?)?;
+                let chain = Box::new(ChainModel::open(&Model::from_bytes(&model.array::<u8>("words")?)?)?);
                 if chain.order() != 1 || chain.labels().names() != labels.names().collect::<Vec<_>>() {
                     return Err(model.damaged("its two chains have different labels").into());
                 }

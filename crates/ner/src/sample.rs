@@ -64,9 +64,9 @@ pub(crate) fn sample(random: &mut Random, with_steps: bool) -> Sample {
         })
         .collect();
     let mut transitions = random.weights(size * size);
-    for pair in 0..size * size {
+    for (pair, score) in transitions.iter_mut().enumerate() {
         if !mask.allows((pair / size) as u32, (pair % size) as u32) {
-            transitions[pair] = f32::NEG_INFINITY;
+            *score = f32::NEG_INFINITY;
         }
     }
     let compiled = Transitions::dense(size, &transitions, Some(&mask)).unwrap();
@@ -74,9 +74,9 @@ pub(crate) fn sample(random: &mut Random, with_steps: bool) -> Sample {
         .iter()
         .map(|&length| {
             let mut nodes = random.weights(length * size);
-            for label in 0..size {
+            for (label, score) in nodes[..size].iter_mut().enumerate() {
                 if !mask.allows_start(label as u32) {
-                    nodes[label] = f32::NEG_INFINITY;
+                    *score = f32::NEG_INFINITY;
                 }
             }
             let mut steps = Vec::new();

@@ -126,7 +126,7 @@ fn solve_graph(network: &Network, method: Method) -> Result<Solution, NerError> 
     for Vertex { unary, .. } in &network.vertices {
         choices.push(graph.choice(unary)?);
     }
-    let variable = |vertex: usize| Variable::Choice(choices[vertex].clone());
+    let variable = |vertex: usize| Variable::Choice(choices[vertex]);
     if method == Method::Exact {
         for (vertex, table) in &network.steps {
             graph.table(&[variable(vertex - 1), variable(*vertex)], table)?;

@@ -38,13 +38,16 @@ pub(super) struct Vertex {
     pub(super) unary: Vec<f64>,
 }
 
+/// A row, a column and their score.
+pub(super) type Cell = (usize, usize, f64);
+
 /// What a group leaves to be decided. Tokens with one possible label are settled: what they say to others stands in these tokens' scores.
 pub(super) struct Network {
     pub(super) vertices: Vec<Vertex>,
     /// For each vertex that follows the one before it in a sentence, a table of scores.
     pub(super) steps: Vec<(usize, Vec<f64>)>,
     /// Two vertices and the scores of their labels, those that are not zero.
-    pub(super) skips: Vec<(usize, usize, Vec<(usize, usize, f64)>)>,
+    pub(super) skips: Vec<(usize, usize, Vec<Cell>)>,
     /// Vertices with states, and a weight.
     pub(super) patterns: Vec<(Vec<(usize, usize)>, f64)>,
     /// For each token its vertex, or [`SETTLED`].

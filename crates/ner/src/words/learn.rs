@@ -35,7 +35,7 @@ pub(crate) fn learn(
     builder.end();
     let groups = match scope {
         Scope::Document => documents(sentences),
-        Scope::Set => vec![0..sentences.len()],
+        Scope::Set => std::iter::once(0..sentences.len()).collect(),
     };
     let starts = token_starts(sentences);
     let flat: Vec<&str> = gold.iter().flatten().map(String::as_str).collect();

@@ -103,11 +103,11 @@ pub(crate) fn subgradient(problem: &WordProblem<'_>) -> Result<WordAnswer, NerEr
             values[number] = workspace.viterbi(&chain, &mut paths[number]).map_err(wrap)?;
         }
         let mut first = 0;
-        for number in 0..chains {
+        for (number, &stale) in stale_words.iter().enumerate() {
             let length = problem.occurrences.chain(number).len();
             let rows = first..first + length;
             first = rows.end;
-            if stale_words[number] {
+            if stale {
                 let chain =
                     Chain::new(&word_nodes[rows.start * labels..rows.end * labels], &word_transitions)
                         .map_err(wrap)?;
@@ -121,7 +121,7 @@ pub(crate) fn subgradient(problem: &WordProblem<'_>) -> Result<WordAnswer, NerEr
         bound = bound.min(dual);
         agreed = true;
         let mut row = 0;
-        for number in 0..chains {
+        for (number, stale) in stale_words.iter_mut().enumerate() {
             for &token in problem.occurrences.chain(number) {
                 let token = token as usize;
                 let sentence = sentence_of[token] as usize;
@@ -130,7 +130,7 @@ pub(crate) fn subgradient(problem: &WordProblem<'_>) -> Result<WordAnswer, NerEr
                 if y != z {
                     agreed = false;
                     stale_sentences[sentence] = true;
-                    stale_words[number] = true;
+                    *stale = true;
                     let step = step as f32;
                     nodes[sentence][word * labels + y] -= step;
                     nodes[sentence][word * labels + z] += step;
@@ -194,8 +194,7 @@ pub(crate) fn ad3(problem: &WordProblem<'_>) -> Result<WordAnswer, NerError> {
     let transitions = double(problem.transitions);
     let word_transitions = double(problem.word_transitions);
     let mut add = |tokens: &[usize], steps: Vec<f64>| -> Result<(), NerError> {
-        let variables: Vec<Variable> =
-            tokens.iter().map(|&token| Variable::Choice(choices[token].clone())).collect();
+        let variables: Vec<Variable> = tokens.iter().map(|&token| Variable::Choice(choices[token])).collect();
         let chain = Sequence::first_order(&vec![labels; tokens.len()], steps)
             .map_err(|error| ModelError::Oracle(error.to_string()))?;
         graph.oracle_over(chain, &variables)?;
