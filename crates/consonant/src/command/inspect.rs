@@ -108,6 +108,22 @@ fn describe_parser(parser: &Parser, top: usize, out: &mut impl Write) -> Result<
     Ok(())
 }
 
+fn explain_tags(tagger: &Tagger, path: &Path, top: usize, out: &mut impl Write) -> Result<()> {
+    for sentence in sentences::open(path)?.reader {
+        for word in tagger.explain(&sentence?)? {
+            match &word.rival {
+                Some(rival) => writeln!(out, "{}\t{}\t(not {rival})", word.word, word.label)?,
+                None => writeln!(out, "{}\t{}", word.word, word.label)?,
+            }
+            for part in word.contributions.iter().take(top) {
+                writeln!(out, "    {:>+9.3}  {:>+9.3}  {}", part.chosen, part.rival, part.feature)?;
+            }
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
 fn describe_links(linker: &Linker, top: usize, out: &mut impl Write) -> Result<()> {
     writeln!(out, "\n   weight  feature")?;
     for (weight, feature) in linker.strongest(top) {
@@ -123,22 +139,6 @@ fn explain_links(linker: &Linker, path: &Path, top: usize, out: &mut impl Write)
             let rival = link.rival.map_or(String::new(), |rival| format!("\t(not {rival})"));
             writeln!(out, "{}\t{} answers {}{rival}", thread.id, link.source, link.target)?;
             for part in link.contributions.iter().take(top) {
-                writeln!(out, "    {:>+9.3}  {:>+9.3}  {}", part.chosen, part.rival, part.feature)?;
-            }
-        }
-        writeln!(out)?;
-    }
-    Ok(())
-}
-
-fn explain_tags(tagger: &Tagger, path: &Path, top: usize, out: &mut impl Write) -> Result<()> {
-    for sentence in sentences::open(path)?.reader {
-        for word in tagger.explain(&sentence?)? {
-            match &word.rival {
-                Some(rival) => writeln!(out, "{}\t{}\t(not {rival})", word.word, word.label)?,
-                None => writeln!(out, "{}\t{}", word.word, word.label)?,
-            }
-            for part in word.contributions.iter().take(top) {
                 writeln!(out, "    {:>+9.3}  {:>+9.3}  {}", part.chosen, part.rival, part.feature)?;
             }
         }

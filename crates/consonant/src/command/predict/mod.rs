@@ -60,7 +60,9 @@ impl Predict {
             return Err(crate::usage_error("--graphs is for recognizers of names that agree by patterns"));
         }
         if self.tagger.is_some() && ![consonant_parser::TASK, consonant_ner::TASK].contains(&model.task()) {
-            return Err(crate::usage_error("--tagger is for parsers and recognizers of names, which read tags"));
+            return Err(crate::usage_error(
+                "--tagger is for parsers and recognizers of names, which read tags",
+            ));
         }
         match model.task() {
             consonant_tagger::TASK => tagger::predict(&self, &model, context),
