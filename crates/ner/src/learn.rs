@@ -33,7 +33,7 @@ const MARGIN: f64 = 1.0;
 /// How much agreement may count, tried on dev in this order; 0 leaves sentences to themselves.
 const STRENGTHS: [f32; 8] = [0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0];
 /// Labels that a chain scores so many margins below its best are not looked at when strengths are compared.
-const SLACK: f64 = 1.0;
+const SLACK: f64 = 4.0;
 /// Epochs of the chains that score the half they have not seen.
 const HALF_EPOCHS: usize = 8;
 
