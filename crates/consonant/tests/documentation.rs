@@ -2,9 +2,9 @@
 //! it prints must be what the page shows.
 //!
 //! Commands start with `$ ` and run in a copy of `examples/`, one block after another of a page in the same folder. `...` on a
-//! line of its own stands for any number of lines. Lines that start with `$ cargo` or `$ git` are not run: who runs this test
-//! has done that. `DOCUMENTATION=overwrite cargo test -p consonant --test documentation` writes what the commands print into
-//! the pages; read the difference before you commit it.
+//! line of its own stands for any number of lines. `$ cargo run --release --quiet --` is the program; other lines that
+//! start with `$ cargo`, `$ git` or `$ ./test` are not run: who runs this test has done that. `DOCUMENTATION=overwrite cargo test
+//! -p consonant --test documentation` writes what the commands print into the pages; read the difference before you commit it.
 #![cfg(all(unix, feature = "embedded-models"))]
 
 use std::fs;
@@ -94,7 +94,10 @@ fn check(page: &str, folder: &Path) -> (String, Vec<String>) {
             shown.push(output);
         }
         let shown = shown.join("\n");
-        let printed = if command.starts_with("cargo") || command.starts_with("git") {
+        let printed = if let Some(ours) = command.strip_prefix("cargo run --release --quiet -- ") {
+            run(&format!("consonant {ours}"), folder)
+        } else if command.starts_with("cargo") || command.starts_with("git") || command.starts_with("./test")
+        {
             shown.clone()
         } else {
             run(&command, folder)
