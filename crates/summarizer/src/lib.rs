@@ -37,6 +37,7 @@
 mod baseline;
 mod constraints;
 mod decode;
+mod dev;
 mod dual;
 mod error;
 mod features;
@@ -62,12 +63,10 @@ mod words;
 pub use baseline::Baseline;
 pub use constraints::Constraints;
 pub use decode::{Decoded, Decoder, DecoderOptions, decode};
+pub use dev::{Dev, KeptWords, reference_length};
 pub use error::SummarizerError;
 pub use ilp::lp_format;
-pub use learn::{
-    Dev, KeptWords, Trained, TrainingData, TrainingPair, TrainingSettings, TrainingTopic, reference_length,
-    train,
-};
+pub use learn::{Trained, TrainingData, TrainingPair, TrainingSettings, TrainingTopic, train};
 pub use model::{Settings, Summarizer, TASK};
 pub use parts::{Mode, Task};
 pub use problem::{Compression, NONE as NO_PARENT, Problem, Scores, Unit};

@@ -8,12 +8,13 @@ mod summarizer;
 mod tagger;
 mod threads;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
 use consonant_learn::model::Model;
+use consonant_tagger::Tagger;
 
 use crate::context::Context;
 
@@ -82,4 +83,9 @@ impl Predict {
     fn inputs(&self) -> Vec<PathBuf> {
         if self.files.is_empty() { vec![PathBuf::from("-")] } else { self.files.clone() }
     }
+}
+
+/// Opens a tagger whose tags another model reads, or that training goes on from.
+pub(super) fn open_tagger(path: &Path) -> Result<Tagger> {
+    Ok(Tagger::open(&Model::open(path)?)?)
 }

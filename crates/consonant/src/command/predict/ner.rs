@@ -14,8 +14,8 @@ use consonant_text::input::Input;
 use consonant_text::sentence::SentenceBuilder;
 use consonant_text::{Layer, Sentence, SentenceReader};
 
-use super::Predict;
 use super::report::{Report, Unit};
+use super::{Predict, open_tagger};
 use crate::context::Context;
 use crate::sentences;
 
@@ -113,11 +113,6 @@ fn describe(unit: &Decoded) -> Unit {
         seconds: unit.seconds,
         tokens: unit.tokens,
     }
-}
-
-/// Opens the tagger that a recognizer reads the tags of.
-pub fn open_tagger(path: &Path) -> Result<Tagger> {
-    Ok(Tagger::open(&Model::open(path)?)?)
 }
 
 /// The same sentences in CoNLL-U with parts of speech; columns have no place for them.

@@ -8,8 +8,8 @@ use consonant_learn::model::Model;
 use consonant_parser::{Algorithm, Parser};
 use consonant_tagger::{Request, Tagger};
 
-use super::Predict;
 use super::report::{Report, Unit};
+use super::{Predict, open_tagger};
 use crate::context::Context;
 use crate::sentences;
 
@@ -35,8 +35,7 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
             )));
         }
     };
-    let tagger =
-        command.tagger.as_deref().map(|path| anyhow::Ok(Tagger::open(&Model::open(path)?)?)).transpose()?;
+    let tagger = command.tagger.as_deref().map(open_tagger).transpose()?;
     let tagging = tagger.as_ref().map(Tagger::decoder).transpose()?;
     let mut report = Report::default();
     let mut seconds = 0.0;

@@ -2,15 +2,20 @@
 
 mod ner;
 mod parser;
+mod resources;
 mod segmenter;
 mod summarizer;
 mod tagger;
 mod threads;
 
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
+use consonant_learn::trainer::Method;
 
 use crate::context::Context;
 
@@ -53,4 +58,19 @@ fn named_number(text: &str) -> Result<(String, f64), String> {
     let (name, number) = text.rsplit_once('=').ok_or("expected NAME=NUMBER")?;
     let number = number.parse().ok().filter(|number: &f64| number.is_finite());
     Ok((name.to_owned(), number.ok_or("expected a finite number after `=`")?))
+}
+
+/// `--algorithm list` of tasks whose trainers decode: the online methods.
+fn list_online_methods(context: &Context) -> Result<ExitCode> {
+    let mut out = context.open_output(None)?;
+    for method in Method::ALL.into_iter().filter(|method| !method.needs_gradient()) {
+        write!(out, "{}", method.info())?;
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A small file of settings, such as templates.
+fn read_text(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }

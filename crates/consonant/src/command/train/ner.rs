@@ -1,23 +1,20 @@
 //! `consonant train ner`
 
-use std::fs;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::Args;
 use consonant_learn::table::Precision;
 use consonant_learn::trainer::{EpochReport, Stop};
 use consonant_ner::{Consistency, NerSettings, Scope, Trained, train};
-use consonant_sequence::features::{Clusters, Gazetteer, Resources, Vectors};
 use consonant_sequence::{ALGORITHMS, Pairs, algorithm};
 use consonant_text::Sentence;
 use consonant_text::entity::Scheme;
-use consonant_text::input::Input;
 
-use super::named_number;
-use crate::command::predict::ner::{copy, open_tagger, tag};
+use super::{named_number, read_text, resources};
+use crate::command::predict::ner::{copy, tag};
+use crate::command::predict::open_tagger;
 use crate::context::Context;
 use crate::sentences;
 
@@ -125,7 +122,7 @@ impl TrainNer {
         let trained =
             train(&sentences, dev.as_deref(), settings, &mut |epoch| context.note(describe(epoch)), None)?;
         trained.model.write(out)?;
-        context.note(summary(&trained, out));
+        context.note(summary(&trained, self.consistency, out));
         Ok(ExitCode::SUCCESS)
     }
 
@@ -136,7 +133,7 @@ impl TrainNer {
             algorithm: algorithm(&self.algorithm)?.name.to_owned(),
             parameters: self.parameters.clone(),
             templates: self.template.as_deref().map(read_text).transpose()?,
-            resources: self.resources()?,
+            resources: resources::read(self.clusters.as_deref(), &self.gazetteers, self.vectors.as_deref())?,
             tags: self.tagger.is_some(),
             evidence: !self.no_evidence,
             min_count: self.min_count,
@@ -153,23 +150,6 @@ impl TrainNer {
             checkpoint: self.checkpoint.clone(),
         })
     }
-
-    fn resources(&self) -> Result<Resources> {
-        let name = |path: &Path| path.display().to_string();
-        let clusters = self
-            .clusters
-            .as_deref()
-            .map(|path| anyhow::Ok(Clusters::read(&name(path), reader(path)?)?))
-            .transpose()?;
-        let vectors = self
-            .vectors
-            .as_deref()
-            .map(|path| anyhow::Ok(Vectors::read(&name(path), reader(path)?)?))
-            .transpose()?;
-        let gazetteers =
-            self.gazetteers.iter().map(|(name, path)| anyhow::Ok(Gazetteer::read(name, reader(path)?)?));
-        Ok(Resources { clusters, gazetteers: gazetteers.collect::<Result<_>>()?, vectors })
-    }
 }
 
 fn describe(epoch: &EpochReport) -> String {
@@ -178,7 +158,7 @@ fn describe(epoch: &EpochReport) -> String {
     format!("epoch {:3}  loss {:.4}{errors}{dev}  {:.1} s", epoch.epoch, epoch.loss, epoch.seconds)
 }
 
-fn summary(trained: &Trained, out: &Path) -> String {
+fn summary(trained: &Trained, consistency: Consistency, out: &Path) -> String {
     let why = match trained.stop {
         Stop::Epochs => "all epochs done",
         Stop::Patience => "no better on dev",
@@ -186,13 +166,11 @@ fn summary(trained: &Trained, out: &Path) -> String {
         Stop::Interrupted => "interrupted",
     };
     let f1 = trained.f1.map_or(String::new(), |score| format!(", dev F {:.2}", 100.0 * score));
-    format!(
-        "{}: epoch {}{f1} with bias {:.1}, strength of agreement {} ({why})",
-        out.display(),
-        trained.epoch,
-        trained.bias,
-        trained.strength
-    )
+    let strength = match consistency {
+        Consistency::None => String::new(),
+        _ => format!(", strength of agreement {}", trained.strength),
+    };
+    format!("{}: epoch {}{f1} with bias {:.1}{strength} ({why})", out.display(), trained.epoch, trained.bias)
 }
 
 fn read(path: &Path) -> Result<Vec<Sentence>> {
@@ -214,14 +192,6 @@ fn join(files: Vec<Vec<Sentence>>) -> Result<Vec<Sentence>> {
         }
     }
     Ok(sentences)
-}
-
-fn reader(path: &Path) -> Result<BufReader<Input>> {
-    Ok(BufReader::new(Input::open(path)?))
-}
-
-fn read_text(path: &Path) -> Result<String> {
-    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 fn consistency(text: &str) -> Result<Consistency, String> {

@@ -6,13 +6,13 @@ use std::process::ExitCode;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use consonant_learn::model::Model;
-use consonant_learn::trainer::Method;
 use consonant_parser::{
     IgnoredColumns, ParserError, ParserSettings, PartKinds, Progress, PruningLimits, train,
 };
 use consonant_tagger::{Request, Tagger, TaggerSettings};
 use consonant_text::Sentence;
 
+use crate::command::predict::open_tagger;
 use crate::context::Context;
 use crate::sentences;
 
@@ -93,13 +93,7 @@ impl TrainParser {
     /// Trains and writes the model.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         if self.algorithm == "list" {
-            let mut out = context.open_output(None)?;
-            for method in Method::ALL.into_iter().filter(|method| !method.needs_gradient()) {
-                use std::io::Write as _;
-                write!(out, "{}", method.info())?;
-            }
-            out.finish()?;
-            return Ok(ExitCode::SUCCESS);
+            return super::list_online_methods(context);
         }
         let (Some(data), Some(out)) = (&self.train, &self.model) else {
             return Err(crate::usage_error(
@@ -128,7 +122,7 @@ impl TrainParser {
         let mut sentences = read(data)?;
         let mut dev = self.dev.as_deref().map(read).transpose()?;
         if let Some(path) = &self.tagger {
-            let tagger = Tagger::open(&Model::open(path)?)?;
+            let tagger = open_tagger(path)?;
             if let Some(dev) = &mut dev {
                 tagger.decoder()?.tag(dev, &Request::default())?;
             }

@@ -1,21 +1,17 @@
 //! `consonant train tagger`
 
-use std::fs;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
-use consonant_learn::model::Model;
 use consonant_learn::table::Precision;
 use consonant_learn::trainer::{EpochReport, Stop};
-use consonant_sequence::features::{Clusters, Gazetteer, Resources, Vectors};
 use consonant_sequence::{ALGORITHMS, Diagram, Pairs, algorithm};
-use consonant_tagger::{Column, Corpora, Tagger, TaggerSettings, Trained, prepare};
+use consonant_tagger::{Column, Corpora, TaggerSettings, Trained, prepare};
 use consonant_text::Sentence;
-use consonant_text::input::Input;
 
+use super::{read_text, resources};
 use crate::context::Context;
 use crate::sentences;
 
@@ -149,7 +145,7 @@ impl TrainTagger {
             parameters: self.parameters.clone(),
             diagram: pieces,
             templates: self.template.as_deref().map(read_text).transpose()?,
-            resources: self.resources()?,
+            resources: resources::read(self.clusters.as_deref(), &self.gazetteers, self.vectors.as_deref())?,
             min_count: self.min_count,
             pairs: self.weights,
             parts: self.parts,
@@ -164,28 +160,11 @@ impl TrainTagger {
             patience: self.patience.map(|patience| patience as usize),
             precision: if self.half { Precision::Half } else { Precision::Single },
             prune: self.prune,
-            initial: self.init.as_deref().map(open_tagger).transpose()?,
+            initial: self.init.as_deref().map(crate::command::predict::open_tagger).transpose()?,
             threads: context.threads,
             seed: context.seed,
             checkpoint: self.checkpoint.clone(),
         })
-    }
-
-    fn resources(&self) -> Result<Resources> {
-        let name = |path: &Path| path.display().to_string();
-        let clusters = self
-            .clusters
-            .as_deref()
-            .map(|path| anyhow::Ok(Clusters::read(&name(path), reader(path)?)?))
-            .transpose()?;
-        let vectors = self
-            .vectors
-            .as_deref()
-            .map(|path| anyhow::Ok(Vectors::read(&name(path), reader(path)?)?))
-            .transpose()?;
-        let gazetteers =
-            self.gazetteers.iter().map(|(name, path)| anyhow::Ok(Gazetteer::read(name, reader(path)?)?));
-        Ok(Resources { clusters, gazetteers: gazetteers.collect::<Result<_>>()?, vectors })
     }
 
     fn draw(&self, context: &Context, path: &Path, pieces: Option<&Diagram>, order: usize) -> Result<()> {
@@ -256,25 +235,13 @@ fn read(path: &Path) -> Result<Vec<Sentence>> {
     Ok(opened.reader.collect::<Result<_, _>>()?)
 }
 
-fn reader(path: &Path) -> Result<BufReader<Input>> {
-    Ok(BufReader::new(Input::open(path)?))
-}
-
-fn read_text(path: &Path) -> Result<String> {
-    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
-}
-
 fn read_pieces(path: &Path) -> Result<Diagram> {
     Diagram::parse(&read_text(path)?).with_context(|| format!("in {}", path.display()))
 }
 
-fn open_tagger(path: &Path) -> Result<Tagger> {
-    Ok(Tagger::open(&Model::open(path)?)?)
-}
-
 /// What the system says is free for new work; nothing where it does not say.
 fn available_bytes() -> Option<u64> {
-    let info = fs::read_to_string("/proc/meminfo").ok()?;
+    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)

@@ -1,12 +1,10 @@
 //! `consonant train threads`
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use consonant_learn::trainer::Method;
 use consonant_text::jsonl::{JsonlReader, Thread};
 use consonant_threads::{Constraint, GraphKind, Progress, ThreadsSettings, train};
 
@@ -88,12 +86,7 @@ impl TrainThreads {
     /// Trains and writes the model.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         if self.algorithm == "list" {
-            let mut out = context.open_output(None)?;
-            for method in Method::ALL.into_iter().filter(|method| !method.needs_gradient()) {
-                write!(out, "{}", method.info())?;
-            }
-            out.finish()?;
-            return Ok(ExitCode::SUCCESS);
+            return super::list_online_methods(context);
         }
         let (Some(data), Some(out)) = (&self.train, &self.model) else {
             return Err(crate::usage_error(
