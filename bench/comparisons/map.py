@@ -34,7 +34,7 @@ def compare(environment, result):
         } | relaxations
         searches |= {"dense grid 10x10x5": speed / "dense_grid_10x10x5.loguai", "coverage 200x1500": speed / "coverage_200x1500.json"}
     logic = {links: generate.logic(scratch / f"logic_{links}.fg", links, seed=3) for links in (20_000, 200_000)}
-    relaxations["logic graph, 20,000 links"] = logic[20_000]
+    relaxations["logic graph, 20,000 links"] = searches["logic graph, 20,000 links"] = logic[20_000]
 
     if environment.has("highspy") and environment.has("numpy"):
         for name, path in relaxations.items():

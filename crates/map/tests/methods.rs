@@ -39,6 +39,37 @@ fn exact_search_stopped_early_still_tells_the_truth() {
     run(Method::Exact, 500, &Limits { max_iterations: Some(1), ..Limits::default() });
 }
 
+/// Queens that must not attack each other, with a score for each field: any relaxation is loose here, so that search over
+/// AD3's bound and search on tables both have their turns.
+#[test]
+fn turns_of_exact_search_agree_wherever_they_are_stopped() {
+    const SIDE: usize = 7;
+    let mut random = Random::new(1);
+    let scores: Vec<f64> = (0..SIDE * SIDE).map(|_| random.uniform()).collect();
+    let mut graph = Graph::new();
+    let x = graph.binaries(&scores).unwrap();
+    let line = |on: &dyn Fn(usize, usize) -> bool| -> Vec<_> {
+        (0..SIDE * SIDE).filter(|&f| on(f / SIDE, f % SIDE)).map(|f| x[f]).collect()
+    };
+    for i in 0..SIDE {
+        graph.exactly_one(line(&|row, _| row == i)).unwrap();
+        graph.exactly_one(line(&|_, column| column == i)).unwrap();
+    }
+    for i in 1..2 * SIDE - 2 {
+        graph.at_most_one(line(&|row, column| row + column == i)).unwrap();
+        graph.at_most_one(line(&|row, column| row + SIDE - 1 - column == i)).unwrap();
+    }
+    let whole = solve(&graph, Method::Exact, &Limits { trace: true, ..Limits::default() }).unwrap();
+    assert_eq!(whole.status, Status::Optimal);
+    assert!(whole.trace.is_sorted_by(|a, b| a.seconds <= b.seconds && a.iteration <= b.iteration));
+    for nodes in [1, 2, 3, 5, 9] {
+        let limits = Limits { max_iterations: Some(nodes), ..Limits::default() };
+        let stopped = solve(&graph, Method::Exact, &limits).unwrap();
+        assert!(stopped.value <= whole.value + 1e-9 && whole.value <= stopped.bound + 1e-9, "{nodes} nodes");
+        assert!(stopped.iterations <= nodes, "{nodes} nodes");
+    }
+}
+
 #[test]
 fn subgradient_certificates_hold() {
     let (proven, total) =

@@ -116,6 +116,11 @@ impl ClosedGroup {
         (&self.factors[index], &self.links[self.offsets[index] as usize..self.offsets[index + 1] as usize])
     }
 
+    /// What each factor is.
+    pub(crate) fn kinds(&self) -> &[Closed] {
+        &self.factors
+    }
+
     pub(crate) fn factor_mut(&mut self, index: usize) -> Option<&mut Closed> {
         self.factors.get_mut(index)
     }

@@ -12,16 +12,15 @@ mod lowering;
 pub mod master;
 mod patterns;
 pub(crate) mod primal;
+mod search;
 pub mod spanning_trees;
 pub mod subgradient;
 pub mod two_slave;
 
 use crate::model::Graph;
-use crate::solution::{Solution, Status, TracePoint};
+use crate::solution::{Solution, Status};
 use ad3::{Ad3, Ad3Options};
-use lowering::Lowering;
 use master::MasterOptions;
-use std::time::{Duration, Instant};
 
 /// Which solver to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,10 +141,7 @@ pub fn solve(graph: &Graph, method: Method, limits: &Limits) -> Result<Solution,
             let model = patterns::Lowered::new(graph, "spanning-trees")?;
             Ok(model.raise(graph, spanning_trees::SpanningTrees::new(master()).solve(&model.model)))
         }
-        Method::Exact => Ok(match Lowering::new(graph) {
-            Some(lowering) => solve_network(graph, &lowering, limits),
-            None => branch_and_bound::solve(graph, limits),
-        }),
+        Method::Exact => Ok(search::solve(graph, limits)),
     }
 }
 
@@ -160,43 +156,5 @@ fn infeasible(graph: &Graph) -> Solution {
         seconds: 0.0,
         trace: Vec::new(),
         on: Vec::new(),
-    }
-}
-
-/// Exact search on the graph's tables.
-fn solve_network(graph: &Graph, lowering: &Lowering, limits: &Limits) -> Solution {
-    let start = Instant::now();
-    let options = exact::Options {
-        time_limit: limits.time_limit.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e9))),
-        node_limit: limits.max_iterations.map(|nodes| nodes as u64),
-        ..Default::default()
-    };
-    let mut trace = Vec::new();
-    let answer = exact::solve(&lowering.network, &options, &mut |progress: exact::Progress| {
-        if limits.trace {
-            let value = progress.value.unwrap_or(f64::NEG_INFINITY);
-            let iteration = trace.len();
-            trace.push(TracePoint { iteration, seconds: progress.seconds, bound: progress.bound, value });
-        }
-    });
-    let assignment = answer.assignment.map(|states| lowering.assignment(graph, &states)).unwrap_or_default();
-    let value = if assignment.is_empty() { f64::NEG_INFINITY } else { graph.value(&assignment) };
-    let value = if graph.variables() == 0 { graph.offset } else { value };
-    let on = graph.slots_on(&assignment);
-    Solution {
-        marginals: on.iter().map(|&on| on as u8 as f64).collect(),
-        on,
-        assignment,
-        value,
-        bound: answer.bound.max(value),
-        status: match answer.certificate {
-            exact::Certificate::Optimal => Status::Optimal,
-            exact::Certificate::Feasible => Status::Feasible,
-            exact::Certificate::Infeasible => Status::Infeasible,
-            exact::Certificate::Stopped => Status::Stopped,
-        },
-        iterations: answer.nodes as usize,
-        seconds: start.elapsed().as_secs_f64(),
-        trace,
     }
 }

@@ -1,0 +1,158 @@
+//! Exact search on any graph.
+//!
+//! Graphs of tables go to the solver for networks, graphs with factors that only an oracle knows to branch and bound over AD3.
+//! Graphs with logic can go either way, and neither is always better: message passing on tables stalls where AD3's
+//! relaxation of a large constraint is nearly exact, while puzzles, on which any relaxation is loose, fall to
+//! propagation on tables. So both work, one after the other, on the problem that the one before left open.
+
+use super::ad3::{Ad3, Ad3Options};
+use super::lowering::Lowering;
+use super::{Limits, branch_and_bound, closes, exact};
+use crate::factor::{Closed, ClosedGroup};
+use crate::model::Graph;
+use crate::solution::{Solution, Status, TracePoint};
+use std::time::{Duration, Instant};
+
+/// Where AD3 ends within this relative gap, the search over its bound has all the time there is.
+const NEARLY_EXACT: f64 = 0.02;
+
+/// Elsewhere so many nodes over AD3's bound, before the tables have their turn again.
+const RELAXED_NODES: usize = 1000;
+
+/// Solves exactly, unless a limit stops the search first.
+pub(super) fn solve(graph: &Graph, limits: &Limits) -> Solution {
+    match Lowering::new(graph) {
+        None => branch_and_bound::solve(graph, limits),
+        Some(tables) if !has_logic(graph) => search_tables(graph, &tables, limits),
+        Some(tables) => Turns { graph, tables, limits, start: Instant::now() }.take(),
+    }
+}
+
+/// Whether a factor constrains variables, rather than scores them.
+fn has_logic(graph: &Graph) -> bool {
+    let closed = graph.groups.iter().filter_map(|group| group.as_any().downcast_ref::<ClosedGroup>());
+    closed.flat_map(|group| group.kinds()).any(|kind| !matches!(kind, Closed::Pair(_)))
+}
+
+/// Tables and AD3's relaxation in turn.
+struct Turns<'a> {
+    graph: &'a Graph,
+    tables: Lowering,
+    limits: &'a Limits,
+    start: Instant,
+}
+
+impl Turns<'_> {
+    fn take(&self) -> Solution {
+        let narrow = search_tables(self.graph, &self.tables, &self.share(0, 1, 0.1));
+        if !self.goes_on(&narrow) {
+            return narrow;
+        }
+        let limits = self.share(narrow.iterations, usize::MAX, 1.0);
+        let mut ad3 = Ad3::new(Ad3Options {
+            gap: limits.gap,
+            parallel: limits.parallel,
+            time_limit: limits.time_limit.map(|limit| 0.5 * limit),
+            ..Ad3Options::default()
+        });
+        let root = Solution { iterations: 1, ..ad3.solve(self.graph) };
+        let nearly_exact = closes(root.value, root.bound, NEARLY_EXACT);
+        let found = self.merge(narrow, root.clone());
+        if !self.goes_on(&found) {
+            return found;
+        }
+        let (nodes, part) = if nearly_exact { (usize::MAX, 1.0) } else { (RELAXED_NODES, 0.5) };
+        let relaxed = ad3.close(self.graph, root, &self.share(found.iterations, nodes, part));
+        let found = self.merge(found, relaxed);
+        if !self.goes_on(&found) {
+            return found;
+        }
+        let rest = search_tables(self.graph, &self.tables, &self.share(found.iterations, usize::MAX, 1.0));
+        self.merge(found, rest)
+    }
+
+    /// Limits of one turn: `nodes` at most, and a part of the time that is left.
+    fn share(&self, spent: usize, nodes: usize, part: f64) -> Limits {
+        let left = |limit: f64| (limit - self.seconds()).max(0.0);
+        let most =
+            self.limits.max_iterations.map_or(usize::MAX, |most| most.saturating_sub(spent)).min(nodes);
+        Limits {
+            max_iterations: Some(most).filter(|&most| most < usize::MAX),
+            time_limit: self.limits.time_limit.map(|limit| part * left(limit)),
+            ..self.limits.clone()
+        }
+    }
+
+    /// Whether there is something left to find or to prove, and the means to do so.
+    fn goes_on(&self, found: &Solution) -> bool {
+        matches!(found.status, Status::Feasible | Status::Stopped)
+            && self.limits.time_limit.is_none_or(|limit| self.seconds() < limit)
+            && self.limits.max_iterations.is_none_or(|most| found.iterations < most)
+    }
+
+    /// What two turns have shown together.
+    fn merge(&self, mut first: Solution, second: Solution) -> Solution {
+        let iterations = first.iterations + second.iterations;
+        let bound = first.bound.min(second.bound);
+        let mut trace = std::mem::take(&mut first.trace);
+        trace.extend(second.trace.iter().map(|point| TracePoint {
+            iteration: first.iterations + point.iteration,
+            seconds: first.seconds + point.seconds,
+            bound: first.bound.min(point.bound),
+            value: first.value.max(point.value),
+        }));
+        if first.status == Status::Infeasible || second.status == Status::Infeasible {
+            return Solution { iterations, trace, seconds: self.seconds(), ..super::infeasible(self.graph) };
+        }
+        let proven = second.status == Status::Optimal;
+        let best = if second.value > first.value { second } else { first };
+        let status = match best.value {
+            f64::NEG_INFINITY => Status::Stopped,
+            value if proven || closes(value, bound, self.limits.gap) => Status::Optimal,
+            _ => Status::Feasible,
+        };
+        Solution { bound: bound.max(best.value), status, iterations, seconds: self.seconds(), trace, ..best }
+    }
+
+    fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+}
+
+/// Exact search on the graph's tables.
+fn search_tables(graph: &Graph, tables: &Lowering, limits: &Limits) -> Solution {
+    let start = Instant::now();
+    let options = exact::Options {
+        time_limit: limits.time_limit.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e9))),
+        node_limit: limits.max_iterations.map(|nodes| nodes as u64),
+        ..Default::default()
+    };
+    let mut trace = Vec::new();
+    let answer = exact::solve(&tables.network, &options, &mut |progress: exact::Progress| {
+        if limits.trace {
+            let value = progress.value.unwrap_or(f64::NEG_INFINITY);
+            let iteration = trace.len();
+            trace.push(TracePoint { iteration, seconds: progress.seconds, bound: progress.bound, value });
+        }
+    });
+    let assignment = answer.assignment.map(|states| tables.assignment(graph, &states)).unwrap_or_default();
+    let value = if assignment.is_empty() { f64::NEG_INFINITY } else { graph.value(&assignment) };
+    let value = if graph.variables() == 0 { graph.offset } else { value };
+    let on = graph.slots_on(&assignment);
+    Solution {
+        marginals: on.iter().map(|&on| on as u8 as f64).collect(),
+        on,
+        assignment,
+        value,
+        bound: answer.bound.max(value),
+        status: match answer.certificate {
+            exact::Certificate::Optimal => Status::Optimal,
+            exact::Certificate::Feasible => Status::Feasible,
+            exact::Certificate::Infeasible => Status::Infeasible,
+            exact::Certificate::Stopped => Status::Stopped,
+        },
+        iterations: answer.nodes as usize,
+        seconds: start.elapsed().as_secs_f64(),
+        trace,
+    }
+}
