@@ -26,7 +26,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="consonant-bench-") as scratch:
         environment = Environment(Path(binary).resolve(), options.data, Path(scratch), options.repeat, options.record)
         results = [compare(module, environment) for module in comparisons]
-        about = stamp(environment)
+        about = stamp(environment, {peer for module in comparisons for peer in module.PEERS})
     if options.json:
         data = {"stamp": about, "comparisons": {result.name: table.as_json(result) for result in results}}
         options.json.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")

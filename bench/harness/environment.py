@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from datetime import date
@@ -114,7 +115,12 @@ class Environment:
 
 def installed(place, package):
     """Whether a virtual environment has a package."""
-    return any(place.glob(f"lib/python*/site-packages/{package.replace('-', '_')}-*-info"))
+    return any(infos(place, package))
+
+
+def infos(place, package):
+    """What pip has noted of a package in a virtual environment."""
+    return place.glob(f"lib/python*/site-packages/{re.sub('[-.]', '_', package)}-*-info")
 
 
 def build():
@@ -128,7 +134,7 @@ def build():
     return (ROOT / target / "release" / "consonant").resolve()
 
 
-def stamp(environment):
+def stamp(environment, peers):
     """Machine, versions and date: what a figure is worth nothing without."""
     processor = platform.processor() or platform.machine()
     try:
@@ -138,10 +144,9 @@ def stamp(environment):
         pass
     found = {"consonant": first_line([environment.binary, "--version"]), "rustc": first_line(["rustc", "--version"])}
     found["commit"] = first_line(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"])
-    for folder in sorted([*VENV.glob("lib/python*/site-packages/*-info"), *OLD.glob("lib/python*/site-packages/ad3-*-info")]):
-        name, version = folder.name.rpartition(".")[0].split("-")[:2]
-        if name not in ("pip", "setuptools"):
-            found[name] = version
+    for peer in sorted(peers):
+        for folder in infos(OLD if peer == "ad3" else VENV, peer):
+            found[peer] = folder.name.rpartition(".")[0].split("-")[1]
     return {
         "date": date.today().isoformat(),
         "processor": processor,
