@@ -85,7 +85,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use clap::{CommandFactory, Parser};
+    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_well_formed() {
@@ -105,55 +105,5 @@ mod tests {
             }
         }
         visit(&super::Cli::command());
-    }
-
-    /// Commands in pages, whether they are run by another test or not: lines of code blocks that start with the program's name.
-    fn documented() -> Vec<(String, String)> {
-        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let mut pages: Vec<_> = ["README.md", "CONTRIBUTING.md", "models/README.md", "bench/README.md"]
-            .map(|page| root.join(page))
-            .into();
-        let docs =
-            std::fs::read_dir(root.join("docs")).expect("docs/").map(|entry| entry.expect("an entry").path());
-        pages.extend(docs.filter(|path| path.extension().is_some_and(|extension| extension == "md")));
-        let mut commands = Vec::new();
-        for page in pages {
-            let text = std::fs::read_to_string(&page).unwrap_or_default().replace("\\\n", " ");
-            let mut in_code = false;
-            for line in text.lines() {
-                in_code ^= line.starts_with("```");
-                let line = line.trim_start().trim_start_matches("$ ");
-                if in_code && line.starts_with("consonant ") && !line.contains(['…', '[', '<']) {
-                    commands.push((page.display().to_string(), line.to_owned()));
-                }
-            }
-        }
-        commands
-    }
-
-    #[test]
-    fn every_command_in_the_pages_is_understood() {
-        let commands = documented();
-        assert!(!commands.is_empty());
-        for (page, line) in commands {
-            // What a shell would make of it, as far as pages need: quotes, comments, pipes and redirections.
-            let mut words = vec![String::new()];
-            let mut quote = None;
-            for letter in line.chars() {
-                match letter {
-                    '\'' | '"' if quote.is_none() => quote = Some(letter),
-                    _ if quote == Some(letter) => quote = None,
-                    '|' | '>' | '<' | '#' | ';' | '&' if quote.is_none() => break,
-                    ' ' if quote.is_none() => words.push(String::new()),
-                    _ => words.last_mut().expect("a word").push(letter),
-                }
-            }
-            let parsed = super::Cli::try_parse_from(words.iter().filter(|word| !word.is_empty()));
-            assert!(
-                parsed.is_ok(),
-                "{page}: {line}: {}",
-                parsed.err().map_or(String::new(), |error| error.to_string())
-            );
-        }
     }
 }
