@@ -1,5 +1,6 @@
 //! `consonant predict`: the model knows its task; one file a task.
 
+mod frame;
 pub(super) mod ner;
 mod parser;
 mod report;

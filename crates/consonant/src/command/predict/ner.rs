@@ -3,24 +3,21 @@
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 use consonant_learn::model::Model;
 use consonant_map::solver::Method;
 use consonant_ner::{Consistency, Decoded, NerModel, Request};
 use consonant_tagger::Tagger;
-use consonant_text::input::Input;
 use consonant_text::sentence::SentenceBuilder;
-use consonant_text::{Layer, Sentence, SentenceReader};
+use consonant_text::{Layer, Sentence};
 
-use super::report::{Report, Unit};
+use super::frame::{self, BATCH, Source};
+use super::report::Unit;
 use super::{Predict, open_tagger};
 use crate::context::Context;
-use crate::sentences;
-
-/// Sentences that are in memory at a time where nothing has to agree: so many, and then to the end of a document.
-const BATCH: usize = 4096;
+use crate::output::Output;
+use crate::sentences::{self, Sentences};
 
 /// Labels CoNLL-U or columns.
 pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<ExitCode> {
@@ -35,73 +32,64 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
         n_best: usize::from(command.n_best),
         method: command.decoder.as_deref().map(method).transpose()?,
     };
-    let most = if model.consistency() == Consistency::None { BATCH } else { usize::MAX };
-    let mut report = Report::default();
-    let mut seconds = 0.0;
-    let mut out = context.open_output(command.output.as_deref())?;
-    let progress = context.progress("finding names", None);
-    for path in command.inputs() {
-        let mut input = sentences::open(&path)?;
-        let mut next = None;
-        loop {
-            let mut batch = next_batch(&mut input.reader, &mut next, most)?;
-            if batch.is_empty() {
-                break;
-            }
-            if let Some(folder) = &command.graphs {
-                write_graphs(&decoder.graphs(&batch)?, folder)?;
-            }
-            let start = Instant::now();
-            let decoded = match &tagger {
-                None if model.reads_tags() && !has_tags(&batch) => bail!(
-                    "{}: the model reads parts of speech, and there are none; give a tagger with --tagger MODEL",
-                    input.name
-                ),
-                None => decoder.decode(&mut batch, &request)?,
-                Some(tagger) => {
-                    let mut tagged = tag(&batch, tagger)?;
-                    let decoded = decoder.decode(&mut tagged, &request)?;
-                    copy_entities(&tagged, &mut batch)?;
-                    decoded
-                }
-            };
-            seconds += start.elapsed().as_secs_f64();
-            for sentence in &batch {
-                sentence.write(&mut out)?;
-            }
-            progress.advance(batch.len() as u64);
-            if command.report.is_some() {
-                decoded.iter().for_each(|unit| report.add(describe(unit)));
-            }
+    // Words and patterns may agree across all of a file.
+    let at_least = if model.consistency() == Consistency::None { BATCH } else { usize::MAX };
+    let open = |path: &Path| Ok(Documents { input: sentences::open(path)?, next: None, at_least });
+    frame::predict(command, context, "finding names", open, |source, batch| {
+        if let Some(folder) = &command.graphs {
+            write_graphs(&decoder.graphs(batch)?, folder)?;
         }
-        std::io::Write::write_all(&mut out, input.reader.trailer().as_bytes())?;
-    }
-    out.finish()?;
-    if let Some(path) = &command.report {
-        report.write(context, path, seconds)?;
-    }
-    Ok(ExitCode::SUCCESS)
+        let decoded = match &tagger {
+            None if model.reads_tags() && !has_tags(batch) => bail!(
+                "{}: the model reads parts of speech, and there are none; give a tagger with --tagger MODEL",
+                source.input.name
+            ),
+            None => decoder.decode(batch, &request)?,
+            Some(tagger) => {
+                let mut tagged = tag(batch, tagger)?;
+                let decoded = decoder.decode(&mut tagged, &request)?;
+                copy_entities(&tagged, batch)?;
+                decoded
+            }
+        };
+        Ok(decoded.iter().map(describe).collect())
+    })
 }
 
-/// Whole documents, with at least `most` sentences if there are so many; `next` is the sentence that was read too far. Sentences without document marks
-/// stand for themselves.
-fn next_batch(
-    reader: &mut SentenceReader<Input>,
-    next: &mut Option<Sentence>,
-    most: usize,
-) -> Result<Vec<Sentence>> {
-    let mut batch: Vec<Sentence> = next.take().into_iter().collect();
-    let mut marked = batch.iter().any(Sentence::starts_document);
-    for sentence in reader {
-        let sentence = sentence?;
-        marked |= sentence.starts_document();
-        if batch.len() >= most && (sentence.starts_document() || !marked) {
-            *next = Some(sentence);
-            break;
+/// Whole documents, with so many sentences at least if there are so many. Sentences without document marks stand for themselves.
+struct Documents {
+    input: Sentences,
+    /// The sentence that was read too far.
+    next: Option<Sentence>,
+    at_least: usize,
+}
+
+impl Source for Documents {
+    type Item = Sentence;
+
+    fn read(&mut self, batch: &mut Vec<Sentence>) -> Result<()> {
+        batch.clear();
+        batch.extend(self.next.take());
+        let mut marked = batch.iter().any(Sentence::starts_document);
+        for sentence in &mut self.input.reader {
+            let sentence = sentence?;
+            marked |= sentence.starts_document();
+            if batch.len() >= self.at_least && (sentence.starts_document() || !marked) {
+                self.next = Some(sentence);
+                break;
+            }
+            batch.push(sentence);
         }
-        batch.push(sentence);
+        Ok(())
     }
-    Ok(batch)
+
+    fn write(sentence: &Sentence, out: &mut Output) -> Result<()> {
+        Ok(sentence.write(out)?)
+    }
+
+    fn trailer(&self) -> &str {
+        self.input.reader.trailer()
+    }
 }
 
 fn describe(unit: &Decoded) -> Unit {

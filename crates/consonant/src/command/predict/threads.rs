@@ -1,16 +1,19 @@
 //! Prediction of links.
 
+use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
 
 use anyhow::Result;
 use consonant_learn::model::Model;
+use consonant_text::input::Input;
 use consonant_text::jsonl::{JsonlReader, Thread, write_record};
-use consonant_threads::{Algorithm, DecoderOptions, Linker};
+use consonant_threads::{Algorithm, DecoderOptions, Linked, Linker};
 
 use super::Predict;
-use super::report::{Report, Unit};
+use super::frame::{self, Source};
+use super::report::Unit;
 use crate::context::Context;
+use crate::output::Output;
 
 /// Conversations that are in memory at a time.
 const BATCH: usize = 256;
@@ -30,40 +33,38 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
         )));
     };
     let options = DecoderOptions { algorithm, ..DecoderOptions::default() };
-    let mut report = Report::default();
-    let mut seconds = 0.0;
-    let mut out = context.open_output(command.output.as_deref())?;
-    let progress = context.progress("linking", None);
-    for path in command.inputs() {
-        let mut reader = JsonlReader::<_, Thread>::open(&path)?;
-        loop {
-            let mut batch = reader.by_ref().take(BATCH).collect::<Result<Vec<_>, _>>()?;
-            if batch.is_empty() {
-                break;
-            }
-            let start = Instant::now();
-            let linked = linker.link(&mut batch, &options)?;
-            seconds += start.elapsed().as_secs_f64();
-            for thread in &batch {
-                write_record(thread, &mut out)?;
-            }
-            progress.advance(batch.len() as u64);
-            for unit in linked {
-                report.add(Unit {
-                    value: unit.certificate.value,
-                    bound: unit.certificate.bound,
-                    status: unit.certificate.status.name(),
-                    iterations: unit.certificate.iterations,
-                    seconds: unit.certificate.seconds,
-                    tokens: unit.units,
-                });
-            }
+    let open = |path: &Path| Ok(Conversations(JsonlReader::open(path)?));
+    frame::predict(command, context, "linking", open, |_, batch| {
+        let unit = |unit: Linked| Unit {
+            value: unit.certificate.value,
+            bound: unit.certificate.bound,
+            status: unit.certificate.status.name(),
+            iterations: unit.certificate.iterations,
+            seconds: unit.certificate.seconds,
+            tokens: unit.units,
+        };
+        Ok(linker.link(batch, &options)?.into_iter().map(unit).collect())
+    })
+}
+
+struct Conversations(JsonlReader<Input, Thread>);
+
+impl Source for Conversations {
+    type Item = Thread;
+
+    fn read(&mut self, batch: &mut Vec<Thread>) -> Result<()> {
+        batch.clear();
+        for thread in self.0.by_ref().take(BATCH) {
+            batch.push(thread?);
         }
-        std::io::Write::write_all(&mut out, reader.trailer().as_bytes())?;
+        Ok(())
     }
-    out.finish()?;
-    if let Some(path) = &command.report {
-        report.write(context, path, seconds)?;
+
+    fn write(thread: &Thread, out: &mut Output) -> Result<()> {
+        Ok(write_record(thread, out)?)
     }
-    Ok(ExitCode::SUCCESS)
+
+    fn trailer(&self) -> &str {
+        self.0.trailer()
+    }
 }
