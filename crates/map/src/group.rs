@@ -24,14 +24,20 @@ pub(crate) struct Sweep<'a> {
     pub targets: &'a mut [f64],
 }
 
+/// What a sweep reads of a slot, side by side: links visit slots in no order.
+#[derive(Clone, Copy)]
+pub(crate) struct SlotState {
+    /// The agreed value after the last iteration.
+    pub belief: f64,
+    /// The agreed value one iteration earlier.
+    pub previous: f64,
+    /// The slot's score divided by the number of its links.
+    pub share: f64,
+}
+
 /// What is the same for every link in a sweep.
 pub(crate) struct SweepSettings<'a> {
-    /// For each slot, its score divided by the number of its links.
-    pub share: &'a [f64],
-    /// For each slot, the agreed value after the last iteration.
-    pub beliefs: &'a [f64],
-    /// For each slot, the agreed value one iteration earlier.
-    pub previous: &'a [f64],
+    pub slots: &'a [SlotState],
     /// Penalty on disagreement with which the last multipliers are moved.
     pub old_eta: f64,
     /// Penalty on disagreement of this sweep.
@@ -62,6 +68,16 @@ pub(crate) trait Group: Send + Sync {
     fn score(&self, warm: &mut dyn Warm, factor: usize, on: &[bool], large: f64) -> f64;
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+/// `x`, or `1 − x` where the lowest bit of `code` (of a literal, or of a slot's link) says negated; without a branch, since
+/// negations follow no pattern that a processor could learn.
+#[inline]
+pub(crate) fn in_sense(code: u32, x: f64) -> f64 {
+    const SIGN: [f64; 2] = [1.0, -1.0];
+    const SHIFT: [f64; 2] = [0.0, 1.0];
+    let negated = (code & 1) as usize;
+    SIGN[negated] * x + SHIFT[negated]
 }
 
 /// A range of factors with at most this many links is not split among threads.
@@ -133,19 +149,18 @@ pub(crate) fn sweep_factors<T, S, P>(
         let multipliers = &mut sweep.multipliers[range.clone()];
         let copies = &mut sweep.copies[range.clone()];
         let targets = &mut sweep.targets[range];
-        let mut moved = 0.0f64;
-        for i in 0..links.len() {
-            let slot = links[i].slot();
-            let belief = common.beliefs[slot];
-            let copy = if links[i].is_negated() { 1.0 - copies[i] } else { copies[i] };
-            let relaxed = common.relaxation * copy + (1.0 - common.relaxation) * common.previous[slot];
-            multipliers[i] -= common.old_eta * (relaxed - belief);
-            let target = belief + (common.share[slot] + multipliers[i]) * inverse_eta;
-            let target = if links[i].is_negated() { 1.0 - target } else { target };
-            moved = moved.max((target - targets[i]).abs());
-            targets[i] = target;
+        let mut still = true;
+        let bundled = links.iter().zip(multipliers).zip(&*copies).zip(&mut *targets);
+        for (((link, multiplier), copy), target) in bundled {
+            let slot = &common.slots[link.slot()];
+            let copy = in_sense(link.code(), *copy);
+            let relaxed = common.relaxation * copy + (1.0 - common.relaxation) * slot.previous;
+            *multiplier -= common.old_eta * (relaxed - slot.belief);
+            let goal = in_sense(link.code(), slot.belief + (slot.share + *multiplier) * inverse_eta);
+            still &= (goal - *target).abs() <= common.tolerance;
+            *target = goal;
         }
-        if moved > common.tolerance {
+        if !still {
             project(first + index, state, targets, copies, common.eta, scratch);
         }
     }

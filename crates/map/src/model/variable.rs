@@ -57,6 +57,11 @@ impl Literal {
         Literal(slot << 1 | negated as u32)
     }
 
+    /// Slot and negation in one number; the lowest bit is the negation.
+    pub(crate) fn code(self) -> u32 {
+        self.0
+    }
+
     /// The index of the slot.
     pub fn slot(self) -> usize {
         (self.0 >> 1) as usize

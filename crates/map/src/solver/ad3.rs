@@ -14,7 +14,7 @@
 use super::dual::Dual;
 use super::layout::Layout;
 use super::primal::{Primal, View};
-use crate::group::{Sweep, SweepSettings, join};
+use crate::group::{SlotState, Sweep, SweepSettings, in_sense, join};
 use crate::model::Graph;
 use crate::solution::{Solution, Status, TracePoint};
 use std::time::Instant;
@@ -86,8 +86,9 @@ struct State {
     dual: Dual,
     copies: Vec<f64>,
     targets: Vec<f64>,
+    slots: Vec<SlotState>,
+    /// The slots' beliefs in a row, for rounding.
     beliefs: Vec<f64>,
-    previous: Vec<f64>,
     eta: f64,
     old_eta: f64,
 }
@@ -106,8 +107,8 @@ impl State {
             dual,
             copies: vec![0.5; links],
             targets: vec![f64::INFINITY; links],
-            beliefs: vec![0.5; graph.slots()],
-            previous: vec![0.5; graph.slots()],
+            slots: vec![SlotState { belief: 0.5, previous: 0.5, share: 0.0 }; graph.slots()],
+            beliefs: Vec::new(),
             eta: 0.0,
             old_eta: 0.0,
         }
@@ -115,20 +116,21 @@ impl State {
 
     fn read_scores(&mut self, graph: &Graph, fixed: &[Option<bool>]) {
         self.dual.read_scores(graph, fixed);
-        for slot in (0..graph.slots()).filter(|&slot| self.dual.layout.degree(slot) == 0) {
-            self.beliefs[slot] = (self.dual.share[slot] > 0.0) as u8 as f64;
-            self.previous[slot] = self.beliefs[slot];
+        for (slot, state) in self.slots.iter_mut().enumerate() {
+            state.share = self.dual.share[slot];
+            if self.dual.layout.degree(slot) == 0 {
+                state.belief = (state.share > 0.0) as u8 as f64;
+                state.previous = state.belief;
+            }
         }
         // Targets of the last solve do not stand for these scores.
         self.targets.fill(f64::INFINITY);
     }
 
     fn sweep(&mut self, graph: &Graph, tolerance: f64, parallel: bool) {
-        let Dual { layout, warm, multipliers, share, .. } = &mut self.dual;
+        let Dual { layout, warm, multipliers, .. } = &mut self.dual;
         let common = SweepSettings {
-            share,
-            beliefs: &self.beliefs,
-            previous: &self.previous,
+            slots: &self.slots,
             old_eta: self.old_eta,
             eta: self.eta,
             relaxation: RELAXATION,
@@ -150,16 +152,19 @@ impl State {
 
     /// New beliefs from the copies.
     fn average(&mut self, parallel: bool) -> Residuals {
-        std::mem::swap(&mut self.beliefs, &mut self.previous);
-        let (primal, dual) =
-            average_slots(&self.dual.layout, &self.copies, 0, &mut self.beliefs, &self.previous, parallel);
+        let (primal, dual) = average_slots(&self.dual.layout, &self.copies, 0, &mut self.slots, parallel);
         let links = self.dual.layout.links().max(1) as f64;
         Residuals { primal: (primal / links).sqrt(), dual: (dual / links).sqrt() }
     }
 
     /// Whether every belief is as good as decided.
     fn is_integral(&self) -> bool {
-        self.beliefs.iter().all(|belief| (belief - belief.round()).abs() < 1e-3)
+        self.slots.iter().all(|slot| (slot.belief - slot.belief.round()).abs() < 1e-3)
+    }
+
+    fn gather_beliefs(&mut self) {
+        self.beliefs.clear();
+        self.beliefs.extend(self.slots.iter().map(|slot| slot.belief));
     }
 
     /// Moves η half way (in logarithm) to where it balances the two distances travelled: multipliers against beliefs.
@@ -168,8 +173,10 @@ impl State {
     /// the optimal ones. (The same idea sets the primal weight of first-order linear programming, Applegate et al. 2021.)
     /// Over grids, coverage, logic and genetic graphs, half of that ratio was never far from the best constant.
     fn follow_distances(&mut self) {
-        let rms = |x: &[f64]| (x.iter().map(|x| x * x).sum::<f64>() / x.len().max(1) as f64).sqrt();
-        let (dual, primal) = (rms(&self.dual.multipliers), rms(&self.beliefs));
+        let multipliers = self.dual.multipliers.iter().map(|x| x * x).sum::<f64>();
+        let beliefs = self.slots.iter().map(|slot| slot.belief * slot.belief).sum::<f64>();
+        let rms = |squares: f64, count: usize| (squares / count.max(1) as f64).sqrt();
+        let (dual, primal) = (rms(multipliers, self.dual.multipliers.len()), rms(beliefs, self.slots.len()));
         if dual > 0.0 && primal > 0.0 && dual.is_finite() {
             self.eta = (self.eta * 0.5 * dual / primal).sqrt();
         }
@@ -181,37 +188,38 @@ fn average_slots(
     layout: &Layout,
     copies: &[f64],
     first: usize,
-    beliefs: &mut [f64],
-    previous: &[f64],
+    slots: &mut [SlotState],
     parallel: bool,
 ) -> (f64, f64) {
-    if beliefs.len() > 4096 {
-        let middle = beliefs.len() / 2;
-        let (left, right) = beliefs.split_at_mut(middle);
-        let (left_previous, right_previous) = previous.split_at(middle);
+    if slots.len() > 4096 {
+        let middle = slots.len() / 2;
+        let (left, right) = slots.split_at_mut(middle);
         let (a, b) = join(
             parallel,
-            || average_slots(layout, copies, first, left, left_previous, parallel),
-            || average_slots(layout, copies, first + middle, right, right_previous, parallel),
+            || average_slots(layout, copies, first, left, parallel),
+            || average_slots(layout, copies, first + middle, right, parallel),
         );
         return (a.0 + b.0, a.1 + b.1);
     }
     let (mut primal, mut dual) = (0.0, 0.0);
-    for (i, belief) in beliefs.iter_mut().enumerate() {
-        let slot = first + i;
-        let links = layout.links_of(slot);
+    for (i, slot) in slots.iter_mut().enumerate() {
+        slot.previous = slot.belief;
+        let links = layout.links_of(first + i);
         if links.is_empty() {
-            *belief = previous[i];
             continue;
         }
-        let copy = |&link: &u32| {
-            let copy = copies[(link >> 1) as usize];
-            if link & 1 == 1 { 1.0 - copy } else { copy }
-        };
-        let mean = links.iter().map(copy).sum::<f64>() / links.len() as f64;
-        primal += links.iter().map(|link| (copy(link) - mean).powi(2)).sum::<f64>();
-        *belief = RELAXATION * mean + (1.0 - RELAXATION) * previous[i];
-        dual += links.len() as f64 * (*belief - previous[i]).powi(2);
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for &link in links {
+            let copy = in_sense(link, copies[(link >> 1) as usize]);
+            sum += copy;
+            squares += copy * copy;
+        }
+        let count = links.len() as f64;
+        let mean = sum / count;
+        // Copies lie between zero and one, so the difference keeps enough digits for the stopping test.
+        primal += (squares - sum * mean).max(0.0);
+        slot.belief = RELAXATION * mean + (1.0 - RELAXATION) * slot.previous;
+        dual += count * (slot.belief - slot.previous).powi(2);
     }
     (primal, dual)
 }
@@ -263,6 +271,7 @@ impl Ad3 {
                 bound = bound.min(state.dual.bound(graph, options.parallel));
                 let due = primal.work * ROUND_COST <= iteration * state.dual.layout.links();
                 if options.round && (last || (iteration > 0 && (due || state.is_integral()))) {
+                    state.gather_beliefs();
                     let mut view = View { graph, layout: &state.dual.layout, warm: &mut state.dual.warm };
                     primal.consider(&mut view, &state.beliefs);
                 }
@@ -289,7 +298,7 @@ impl Ad3 {
         let on = graph.slots_on(&primal.assignment);
         Solution {
             assignment: primal.assignment,
-            marginals: state.beliefs.iter().map(|x| x.clamp(0.0, 1.0)).collect(),
+            marginals: state.slots.iter().map(|slot| slot.belief.clamp(0.0, 1.0)).collect(),
             value: primal.value,
             bound: if status == Status::Infeasible { f64::NEG_INFINITY } else { bound.max(primal.value) },
             status,

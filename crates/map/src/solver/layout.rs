@@ -17,6 +17,8 @@ pub(crate) struct Layout {
     pub slot_start: Vec<u32>,
     /// Link indices; the lowest bit says whether the link is negated.
     pub slot_links: Vec<u32>,
+    /// For each link, its factor's index in the group.
+    pub link_factor: Vec<u32>,
 }
 
 impl Layout {
@@ -47,7 +49,13 @@ impl Layout {
             slot_links[*place as usize] = (index as u32) << 1 | literal.is_negated() as u32;
             *place += 1;
         }
-        Layout { structure: graph.structure, implicit, group_start, slot_start, slot_links }
+        let mut link_factor = Vec::with_capacity(slot_links.len());
+        for group in groups() {
+            for (factor, range) in group.offsets().windows(2).enumerate() {
+                link_factor.extend(std::iter::repeat_n(factor as u32, (range[1] - range[0]) as usize));
+            }
+        }
+        Layout { structure: graph.structure, implicit, group_start, slot_start, slot_links, link_factor }
     }
 
     pub(crate) fn links(&self) -> usize {

@@ -207,10 +207,9 @@ impl Primal {
         layout.slot_links[range].iter().map(move |&link| {
             let link = (link >> 1) as usize;
             let group = layout.group_start.partition_point(|&start| start <= link) - 1;
-            let within = (link - layout.group_start[group]) as u32;
-            let offsets = layout.group(graph, group).offsets();
-            let factor = offsets.partition_point(|&o| o <= within) - 1;
-            (group, factor, (within - offsets[factor]) as usize)
+            let factor = layout.link_factor[link] as usize;
+            let first = layout.group_start[group] + layout.group(graph, group).offsets()[factor] as usize;
+            (group, factor, link - first)
         })
     }
 }
