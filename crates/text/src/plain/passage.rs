@@ -25,7 +25,8 @@ pub struct Passage {
 /// Reads plain text in passages of a few dozen kilobytes that, put together, are the file.
 ///
 /// Memory is bounded: passages end between paragraphs, and a paragraph of more than four megabytes is cut. White space
-/// goes with what stands before it: only the first passage begins with some, unless there are megabytes of it.
+/// goes with what stands before it, however much there is: only the first passage begins with some, and only a file of
+/// nothing else is a passage without a word.
 ///
 /// ```
 /// use consonant_text::plain::PassageReader;
@@ -79,12 +80,22 @@ impl<R: Read> PassageReader<R> {
             if self.buffer.len() >= longest {
                 let line = || last_break(text, |space| space.contains('\n'));
                 let word = || last_break(text, |_| true);
-                break line().or_else(word).unwrap_or(text.len());
+                if let Some(end) = line().or_else(word) {
+                    break end;
+                }
+                // One word, perhaps with white space around it. It is cut where something of it is left, so that white
+                // space behind it has a word to go with.
+                if text.trim_start().len() >= longest
+                    && let Some((end, last)) = text.char_indices().next_back()
+                    && !last.is_whitespace()
+                {
+                    break end;
+                }
             }
             if self.at_end {
                 break text.len();
             }
-            wanted = (wanted * 2).min(longest);
+            wanted = if wanted < longest { (wanted * 2).min(longest) } else { wanted * 2 };
         };
         if end == 0 {
             return Ok(false);
@@ -217,8 +228,16 @@ mod tests {
     #[test]
     fn long_paragraphs_are_cut_at_lines_words_or_anywhere() {
         assert_eq!(texts("aa bb\ncc dd ee", 4, 8), ["aa bb\n", "cc dd ", "ee"]);
-        assert_eq!(texts("ééééééé", 4, 8), ["éééé", "ééé"]);
+        assert_eq!(texts("ééééééé", 4, 8), ["ééé", "ééé", "é"]);
+        assert_eq!(texts("aaaaaaaa\n", 4, 8), ["aaaaaaa", "a\n"]);
         assert_eq!(texts("\u{feff}a  \n", 4, 8), ["a  \n"]);
+    }
+
+    #[test]
+    fn white_space_is_never_alone() {
+        assert_eq!(texts("a\n\n\n\n\n\n\n\n\n\n\n\n\n\n", 4, 8), ["a\n\n\n\n\n\n\n\n\n\n\n\n\n\n"]);
+        assert_eq!(texts("            \nab cd            ef", 4, 8), ["            \nab cd            ", "ef"]);
+        assert_eq!(texts("                    ", 4, 8).len(), 1);
     }
 
     #[test]
@@ -253,8 +272,7 @@ mod tests {
                 let joined: String = found.iter().map(|passage| passage.text.as_str()).collect();
                 prop_assert_eq!(&joined, &text);
                 for passage in found.iter().skip(1) {
-                    let cut = least + more < text.len();
-                    prop_assert!(cut || !passage.text.starts_with(char::is_whitespace));
+                    prop_assert!(!passage.text.starts_with(char::is_whitespace));
                 }
             }
         }
