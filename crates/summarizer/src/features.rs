@@ -7,7 +7,7 @@ use std::fmt::Write;
 use consonant_text::Sentence;
 
 use crate::constraints::Tree;
-use crate::material::{Concept, SourceSentence, points_back};
+use crate::material::{Concept, Kind, SourceSentence, points_back};
 use crate::words::{is_negation, is_punctuation, is_temporal};
 
 /// Hands out features, one after the other.
@@ -37,14 +37,24 @@ impl<'a> Features<'a> {
 
     /// The paper's features of a concept: document count, stop words, earliest position and their conjunctions. The share of
     /// documents (of sentences, if there is only one document) makes counts comparable between topics of different sizes.
-    pub fn concept(&mut self, concept: &Concept, documents: usize) {
-        let count = match documents {
-            0 | 1 => format!("s{}", bucket(concept.sentences, &[1, 2, 3, 4, 6, 10, 20])),
+    pub fn concept(&mut self, concept: &Concept, documents: usize, kind: Kind) {
+        let count = match kind {
+            Kind::One => format!("s{}", bucket(concept.sentences, &[1, 2, 3, 4, 6, 10, 20])),
             _ => format!("d{}", bucket(concept.documents, &[1, 2, 3, 4, 5, 6, 8, 12])),
         };
         let stops = concept.stops;
         let early = bucket(concept.earliest, &[0, 1, 2, 3, 5, 9, 17]);
+        let share = match kind {
+            Kind::One => (concept.sentences as f32 / 10.0).min(1.0),
+            _ => concept.documents as f32 / documents as f32,
+        };
+        let kind = match kind {
+            Kind::One => 'o',
+            Kind::Several => 'm',
+            Kind::Brief => 'b',
+        };
         feature!(self, "c:bias");
+        feature!(self, "c:{kind}");
         feature!(self, "c:{count}");
         feature!(self, "c:t{stops}");
         feature!(self, "c:p{early}");
@@ -52,16 +62,10 @@ impl<'a> Features<'a> {
         feature!(self, "c:{count}:p{early}");
         feature!(self, "c:t{stops}:p{early}");
         feature!(self, "c:{count}:t{stops}:p{early}");
-        let share = if documents > 1 {
-            concept.documents as f32 / documents as f32
-        } else {
-            (concept.sentences as f32 / 10.0).min(1.0)
-        };
-        let kind = if documents > 1 { 'm' } else { 'o' };
-        self.emit(share, format_args!("c:share:{kind}:t{stops}"));
+        self.emit(share, format_args!("c:share:t{stops}"));
         self.emit(
             share,
-            format_args!("c:share:{kind}:t{stops}:{}", if concept.earliest == 0 { "first" } else { "later" }),
+            format_args!("c:share:t{stops}:{}", if concept.earliest == 0 { "first" } else { "later" }),
         );
     }
 

@@ -70,6 +70,20 @@ pub enum Fitness {
     Sentence,
 }
 
+/// What a topic's documents are like: it tells how far counts and places can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// One document: sentences are counted instead.
+    One,
+    /// Several documents.
+    Several,
+    /// Several documents of a few sentences each, such as reviews.
+    Brief,
+}
+
+/// Documents with fewer words than this, on average, are brief.
+const BRIEF: usize = 60;
+
 /// A sequence of stems that says something about the topic.
 #[derive(Debug, Clone, Default)]
 pub struct Concept {
@@ -133,6 +147,17 @@ impl Material {
             }
         }
         material
+    }
+
+    /// What the documents are like.
+    pub fn kind(&self) -> Kind {
+        let fit = self.sentences.iter().filter(|sentence| sentence.fitness == Fitness::Sentence);
+        let words: usize = fit.map(|sentence| sentence.length).sum();
+        match self.documents {
+            0 | 1 => Kind::One,
+            documents if words < BRIEF * documents => Kind::Brief,
+            _ => Kind::Several,
+        }
     }
 
     /// Reads one sentence; its concepts still hold the position of their first stem in `stems`.

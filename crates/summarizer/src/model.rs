@@ -125,13 +125,13 @@ pub(crate) fn write<'n>(
 #[rustfmt::skip]
 pub(crate) const BUILT_IN: &[(&str, f32)] = &[
     // Bits of stop words: t0 none, t1 the first, t2 the second, t3 both.
-    ("c:share:m:t0", 1.0), ("c:share:m:t1", 1.0), ("c:share:m:t2", 1.0), ("c:share:m:t3", 0.3),
-    ("c:share:o:t0", 1.0), ("c:share:o:t1", 1.0), ("c:share:o:t2", 1.0), ("c:share:o:t3", 0.3),
-    ("c:share:m:t0:first", 0.5), ("c:share:m:t1:first", 0.4), ("c:share:m:t2:first", 0.4),
-    ("c:share:o:t0:first", 0.5), ("c:share:o:t1:first", 0.4), ("c:share:o:t2:first", 0.4),
+    ("c:share:t0", 1.0), ("c:share:t1", 1.0), ("c:share:t2", 1.0), ("c:share:t3", 0.3),
+    ("c:share:t0:first", 0.5), ("c:share:t1:first", 0.4), ("c:share:t2:first", 0.4),
+    // What only one of many documents says is worth little, unless it says it first.
+    ("c:m", -0.15),
     ("c:p0", 0.03), ("c:p1", 0.02), ("c:p2", 0.01),
     ("s:bias", -0.1), ("s:position:0", 0.2), ("s:position:1", 0.1),
-    ("s:points-back", -0.4), ("s:question-or-cry", -0.3), ("s:speaker", -0.3), ("s:quotes", -0.1),
+    ("s:points-back", -0.3), ("s:question-or-cry", -0.3), ("s:speaker", -0.3), ("s:quotes", -0.1),
     ("x:bias", -0.1),
     ("x:amod", -0.15), ("x:advmod", 0.02), ("x:obl", -0.25), ("x:nmod", -0.25), ("x:acl", -0.15), ("x:acl:relcl", -0.1),
     ("x:appos", -0.05), ("x:parataxis", -0.05), ("x:advcl", -0.15), ("x:conj", -0.15), ("x:discourse", 0.15), ("x:vocative", 0.1),

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::constraints::{Constraints, Tree};
 use crate::features::Features;
-use crate::material::{Fitness, Material};
+use crate::material::{Fitness, Kind, Material};
 use crate::problem::{NONE, Problem, Scores, Unit};
 use crate::units::{UnitTree, compressible, whole};
 
@@ -72,12 +72,12 @@ pub struct Assembly {
     pub concepts: Vec<u32>,
 }
 
-/// Which concepts can count, by the documents they occur in: those of one document are seldom what several are about.
-pub fn least_documents(documents: usize) -> u32 {
-    match documents {
-        0..=2 => 1,
-        3..=8 => 2,
-        _ => 3,
+/// Which concepts can count, by the documents they occur in. Texts of a few sentences, such as reviews, have no lead to tell what
+/// is important: there, what only one of several says is an aside.
+pub fn least_documents(documents: usize, kind: Kind) -> u32 {
+    match kind {
+        Kind::Brief if documents > 2 => 2,
+        _ => 1,
     }
 }
 
@@ -155,9 +155,10 @@ impl Assembly {
         material: &Material,
         mut part: impl FnMut(Part, &mut dyn FnMut(&mut Features<'_>)),
     ) {
+        let kind = material.kind();
         for (number, &concept) in self.concepts.iter().enumerate() {
             part(Part::Concept(number), &mut |f| {
-                f.concept(&material.concepts[concept as usize], material.documents)
+                f.concept(&material.concepts[concept as usize], material.documents, kind)
             });
         }
         for (number, &index) in self.sentences.iter().enumerate() {

@@ -111,14 +111,17 @@ impl Summarizer {
             .collect()
     }
 
-    /// The scores of all concepts; zero for those in too few documents to count.
+    /// The scores of all concepts: no concept does harm, and those in too few documents do not count.
     pub(crate) fn concept_scores(&self, material: &Material, task: Task) -> Vec<f64> {
-        let least = least_documents(material.documents);
+        let kind = material.kind();
+        let least = least_documents(material.documents, kind);
         material
             .concepts
             .iter()
             .map(|concept| match concept.documents >= least {
-                true => self.score(task, |features| features.concept(concept, material.documents)),
+                true => {
+                    self.score(task, |features| features.concept(concept, material.documents, kind)).max(0.0)
+                }
                 false => 0.0,
             })
             .collect()
