@@ -191,6 +191,24 @@ fn every_kind_of_part_agrees_with_brute_force() {
 }
 
 #[test]
+fn very_many_candidates_bound_the_work_and_the_certificate_says_so() {
+    let mut random = Random(11);
+    let decode = |words: usize, percent: u64, random: &mut Random| {
+        let (parts, scores) = problem(random, words, percent, kinds(3), RootChildren::One).unwrap();
+        let options = DecoderOptions { nodes: 30, ..DecoderOptions::default() };
+        let mut heads = Vec::new();
+        let found = Decoder::new(options).decode(&parts, &scores, &mut heads).unwrap();
+        assert!(found.bound >= found.value && heads.len() == words);
+        found
+    };
+    // Twenty of forty words as heads of each: an iteration looks at so many pairs that there are few of them, and no nodes.
+    let found = decode(40, 50, &mut random);
+    assert!(found.iterations < 60 && found.status == Status::Feasible, "{found:?}");
+    // Scores as random, but few candidates: all is done until the tree is proven.
+    assert_eq!(decode(12, 30, &mut random).status, Status::Optimal);
+}
+
+#[test]
 fn projective_trees_agree_with_brute_force() {
     let mut random = Random(8);
     for round in 0..400 {

@@ -66,8 +66,11 @@ impl Terminal {
     }
 
     fn arcs(&self, field: &[Vec<Cell>], start: usize, end: usize, out: &mut String) {
-        let blank = |row: &&Vec<Cell>| row[start..end].iter().all(|cell| matches!(cell, Cell::Lines(0)));
-        for row in field.iter().skip_while(blank) {
+        // Where a sentence is broken, a line may have nothing to say at the heights of other lines' arcs.
+        let idle = |row: &Vec<Cell>| {
+            row[start..end].iter().all(|cell| matches!(cell, Cell::Lines(mask) if mask & (LEFT | RIGHT) == 0))
+        };
+        for row in field.iter().filter(|row| !idle(row)) {
             let mut line = String::new();
             let mut lines = String::new();
             let mut label = String::new();
@@ -282,8 +285,6 @@ PROPN    VERB DET ADJ    NOUN
 
 ────────────punct────────────┐
 ───────────────┐             │
-               │             │
-               │             │
        ┌─case─┐│┌─flat─┐     │
        ▼      │▼│      ▼     ▼
       in      New    York    .
