@@ -58,6 +58,15 @@ pub struct Decoder<'m> {
     workers: Vec<Mutex<Worker<'m>>>,
 }
 
+/// What the models say about sentences, before their labels agree.
+#[derive(Debug)]
+pub(crate) struct Readings {
+    /// What the chain says about each sentence.
+    pub(crate) scores: Vec<SentenceScores>,
+    /// A row of the word model's scores for each word of all sentences, if there is a word model.
+    pub(crate) words: Vec<f32>,
+}
+
 /// The labels of a group's sentences and how they were found.
 struct Answer {
     sentences: Vec<usize>,
@@ -80,7 +89,7 @@ impl<'m> Decoder<'m> {
         if matches!(self.model.agreement, Agreement::None) {
             return self.decode_alone(sentences, request);
         }
-        let answers = self.agree(sentences, request.method, None)?;
+        let answers = self.agree(sentences, &self.read(sentences)?, request.method, None)?;
         let mut decoded = Vec::with_capacity(answers.len());
         for answer in answers {
             for (&number, path) in answer.sentences.iter().zip(&answer.paths) {
@@ -132,18 +141,20 @@ impl<'m> Decoder<'m> {
         NerError::Decoder { consistency: self.model.settings.consistency.name(), decoder, possible }
     }
 
-    /// The labels of sentences, one list of label numbers each. With `slack`, labels that the chain scores so much below its best are not
-    /// looked at in patterns: nearly the same answer in a tenth of the time, without a certificate.
-    pub(crate) fn paths(
+    /// The labels of sentences, one list of label numbers each, from what the models say about them. With `slack`, labels that the chain
+    /// scores so much below its best are not looked at in patterns: nearly the same answer in a tenth of the time, without a
+    /// certificate.
+    pub(crate) fn paths_of(
         &self,
         sentences: &[Sentence],
+        readings: &Readings,
         slack: Option<f32>,
     ) -> Result<Vec<Vec<u32>>, NerError> {
         if matches!(self.model.agreement, Agreement::None) {
-            return Ok(self.scores(sentences)?.into_iter().map(|scores| scores.path).collect());
+            return Ok(readings.scores.iter().map(|scores| scores.path.clone()).collect());
         }
         let mut paths = vec![Vec::new(); sentences.len()];
-        for answer in self.agree(sentences, None, slack)? {
+        for answer in self.agree(sentences, readings, None, slack)? {
             for (number, path) in answer.sentences.into_iter().zip(answer.paths) {
                 paths[number] = path;
             }
@@ -151,8 +162,23 @@ impl<'m> Decoder<'m> {
         Ok(paths)
     }
 
+    /// What the models say about sentences.
+    pub(crate) fn read(&self, sentences: &[Sentence]) -> Result<Readings, NerError> {
+        Ok(Readings { scores: self.scores(sentences)?, words: self.read_words(sentences)? })
+    }
+
+    /// What the word model says, if there is one.
+    pub(crate) fn read_words(&self, sentences: &[Sentence]) -> Result<Vec<f32>, NerError> {
+        let Agreement::Words { ordinary, chain, .. } = &self.model.agreement else { return Ok(Vec::new()) };
+        let rows: Result<Vec<Vec<f32>>, NerError> = documents(sentences)
+            .into_par_iter()
+            .map(|text| self.with_worker(|worker| worker.word_scores(&sentences[text], ordinary, chain)))
+            .collect();
+        Ok(rows?.into_iter().flatten().collect())
+    }
+
     /// What the chain says about each sentence.
-    pub(crate) fn scores(&self, sentences: &[Sentence]) -> Result<Vec<SentenceScores>, NerError> {
+    fn scores(&self, sentences: &[Sentence]) -> Result<Vec<SentenceScores>, NerError> {
         let scores: Result<Vec<Vec<SentenceScores>>, NerError> = documents(sentences)
             .into_par_iter()
             .map(|text| self.with_worker(|worker| worker.scores(&sentences[text], &self.mask)))
@@ -197,10 +223,10 @@ impl<'m> Decoder<'m> {
     fn agree(
         &self,
         sentences: &[Sentence],
+        readings: &Readings,
         method: Option<Method>,
         slack: Option<f32>,
     ) -> Result<Vec<Answer>, NerError> {
-        let scores = self.scores(sentences)?;
         match &self.model.agreement {
             Agreement::None => Ok(Vec::new()),
             Agreement::Words { ordinary, chain, scope } => {
@@ -209,14 +235,14 @@ impl<'m> Decoder<'m> {
                     Scope::Document => documents(sentences).into_iter().map(Iterator::collect).collect(),
                     Scope::Set => vec![(0..sentences.len()).collect()],
                 };
-                self.agree_by_words(sentences, &scores, groups, (ordinary, chain), method)
+                self.agree_by_words(sentences, readings, groups, (ordinary, chain), method)
             }
             Agreement::Patterns { ordinary, layout, weights } => {
                 let method = method.unwrap_or(Method::TwoSlave);
                 if method == Method::Subgradient {
                     return Err(self.refuse(method, "two-slave, spanning-trees, ad3 or exact"));
                 }
-                self.agree_by_patterns(sentences, &scores, (ordinary, layout, weights), method, slack)
+                self.agree_by_patterns(sentences, &readings.scores, (ordinary, layout, weights), method, slack)
             }
         }
     }
@@ -271,7 +297,7 @@ impl<'m> Decoder<'m> {
     fn agree_by_words(
         &self,
         sentences: &[Sentence],
-        scores: &[SentenceScores],
+        readings: &Readings,
         groups: Vec<Vec<usize>>,
         (ordinary, chain): (&OrdinaryWords, &ChainModel),
         method: Method,
@@ -285,12 +311,8 @@ impl<'m> Decoder<'m> {
         let labels = self.model.labels.len();
         let word_transitions: Vec<f32> =
             pair_scores(chain, None).into_iter().map(|score| strength * score).collect();
-        let all: Result<Vec<Vec<f32>>, NerError> = documents(sentences)
-            .into_par_iter()
-            .map(|text| self.with_worker(|worker| worker.word_scores(&sentences[text], ordinary, chain)))
-            .collect();
         // For each sentence a row for each word.
-        let rows: Vec<f32> = all?.into_iter().flatten().map(|score| strength * score).collect();
+        let rows: Vec<f32> = readings.words.iter().map(|score| strength * score).collect();
         let starts: Vec<usize> = std::iter::once(0)
             .chain(sentences.iter().scan(0, |sum, sentence| {
                 *sum += sentence.len();
@@ -302,7 +324,8 @@ impl<'m> Decoder<'m> {
             .map(|group| {
                 let start = Instant::now();
                 let occurrences = Occurrences::read(group.iter().map(|&number| &sentences[number]), ordinary);
-                let scores: Vec<&SentenceScores> = group.iter().map(|&number| &scores[number]).collect();
+                let scores: Vec<&SentenceScores> =
+                    group.iter().map(|&number| &readings.scores[number]).collect();
                 let tokens: Vec<usize> =
                     group.iter().flat_map(|&number| starts[number]..starts[number + 1]).collect();
                 let mut word_nodes = Vec::new();

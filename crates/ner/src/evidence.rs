@@ -8,6 +8,8 @@ use consonant_learn::hash;
 use consonant_text::Sentence;
 use rustc_hash::FxHashMap;
 
+use crate::layout::Layout;
+
 /// Facts that are kept for a word.
 const MOST: usize = 24;
 
@@ -20,6 +22,8 @@ enum Fact {
     First,
     /// It has no capital.
     Lower,
+    /// It stands in a line of capitals, where they say nothing.
+    Headline,
     /// It follows this word.
     After,
     /// It precedes this word.
@@ -31,8 +35,8 @@ enum Fact {
 }
 
 impl Fact {
-    const ALL: [Self; 7] =
-        [Self::Capital, Self::First, Self::Lower, Self::After, Self::Before, Self::Begins, Self::Ends];
+    /// The facts about how a word is written.
+    const WRITTEN: [Self; 4] = [Self::Capital, Self::First, Self::Lower, Self::Headline];
 
     fn key(self, word: Option<u64>) -> u64 {
         let kind = hash::combine(0x6576_6964_656e_6365, self as u64);
@@ -67,10 +71,13 @@ fn case(word: &str) -> Case {
 /// The facts about the words of one text; buffers are reused from text to text.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
+    layout: Layout,
     types: FxHashMap<u64, u32>,
     facts: Vec<Vec<Known>>,
     /// For each token of the text, the type of its word.
     tokens: Vec<u32>,
+    /// For each type of word, the key of its form in lower case.
+    words: Vec<u64>,
     cases: Vec<Case>,
     /// The first token of each sentence.
     starts: Vec<usize>,
@@ -80,8 +87,10 @@ pub(crate) struct Evidence {
 impl Evidence {
     /// Reads a text.
     pub(crate) fn read(&mut self, sentences: &[Sentence]) {
+        self.layout.read(sentences);
         self.types.clear();
         self.tokens.clear();
+        self.words.clear();
         self.cases.clear();
         self.starts.clear();
         self.facts.iter_mut().for_each(Vec::clear);
@@ -94,30 +103,47 @@ impl Evidence {
             }
         }
         for (number, sentence) in sentences.iter().enumerate() {
-            self.observe(sentence, self.starts[number]);
+            self.observe(sentence, self.starts[number], self.layout.is_capitals(number));
         }
     }
 
     fn type_of(&mut self, form: &str) -> u32 {
         self.lower.clear();
         self.lower.extend(form.chars().flat_map(char::to_lowercase));
-        let next = self.types.len() as u32;
-        let kind = *self.types.entry(hash::key(self.lower.as_bytes())).or_insert(next);
-        if kind == next && self.facts.len() <= kind as usize {
-            self.facts.push(Vec::new());
+        let (next, word) = (self.types.len() as u32, hash::key(self.lower.as_bytes()));
+        let kind = *self.types.entry(word).or_insert(next);
+        if kind == next {
+            self.words.push(word);
+            if self.facts.len() <= kind as usize {
+                self.facts.push(Vec::new());
+            }
         }
         kind
     }
 
-    fn observe(&mut self, sentence: &Sentence, start: usize) {
+    fn observe(&mut self, sentence: &Sentence, start: usize, in_capitals: bool) {
         let word_key = |word: usize| hash::key(sentence.form(word).as_bytes());
         let mut run = 0..0;
         for word in 0..sentence.len() {
-            let case = self.cases[start + word];
+            let (case, token) = (self.cases[start + word], start + word);
+            let written = match case {
+                _ if in_capitals => Some(Fact::Headline),
+                Case::Capital => Some(if word == 0 { Fact::First } else { Fact::Capital }),
+                Case::Lower => Some(Fact::Lower),
+                Case::Other => None,
+            };
+            written.into_iter().for_each(|written| self.note(token, written.key(None)));
             if case != Case::Capital {
-                if case == Case::Lower {
-                    self.note(start + word, Fact::Lower.key(None));
-                }
+                continue;
+            }
+            if word > 0 {
+                self.note(token, Fact::After.key(Some(word_key(word - 1))));
+            }
+            if word + 1 < sentence.len() {
+                self.note(token, Fact::Before.key(Some(word_key(word + 1))));
+            }
+            // In a line of capitals nobody can say where a name begins and ends.
+            if in_capitals {
                 continue;
             }
             if word >= run.end {
@@ -126,16 +152,9 @@ impl Evidence {
                     .count();
                 run = word..word + length;
             }
-            self.note(start + word, if word == 0 { Fact::First } else { Fact::Capital }.key(None));
-            if word > 0 {
-                self.note(start + word, Fact::After.key(Some(word_key(word - 1))));
-            }
-            if word + 1 < sentence.len() {
-                self.note(start + word, Fact::Before.key(Some(word_key(word + 1))));
-            }
             if run.len() > 1 {
-                self.note(start + word, Fact::Begins.key(Some(word_key(run.start))));
-                self.note(start + word, Fact::Ends.key(Some(word_key(run.end - 1))));
+                self.note(token, Fact::Begins.key(Some(word_key(run.start))));
+                self.note(token, Fact::Ends.key(Some(word_key(run.end - 1))));
             }
         }
     }
@@ -150,21 +169,28 @@ impl Evidence {
     }
 
     /// The keys of the features of a word: facts from its other occurrences.
-    pub(crate) fn features(&self, sentence: usize, word: usize, keys: &mut Vec<u64>) {
-        let token = self.starts[sentence] + word;
+    pub(crate) fn features(&self, sentence: usize, word_number: usize, keys: &mut Vec<u64>) {
+        let token = self.starts[sentence] + word_number;
         let case = hash::combine(1, self.cases[token] as u64);
-        let first = hash::combine(case, u64::from(word == 0));
+        let first = hash::combine(case, u64::from(word_number == 0));
         let mut written = 0u64;
         for fact in &self.facts[self.tokens[token] as usize] {
             if fact.count == 1 && fact.token as usize == token {
                 continue;
             }
-            match Fact::ALL[..3].iter().position(|kind| kind.key(None) == fact.key) {
+            match Fact::WRITTEN.iter().position(|kind| kind.key(None) == fact.key) {
                 Some(kind) => written |= 1 << kind,
                 None if self.cases[token] == Case::Capital => keys.push(fact.key),
                 None => {}
             }
         }
         keys.push(hash::combine(first, written));
+        let sentence_end = self.starts.get(sentence + 1).copied().unwrap_or(self.tokens.len());
+        // Outside of the sentence.
+        const NONE: u64 = 1;
+        let word = |token: usize| self.words[self.tokens[token] as usize];
+        let before = if word_number == 0 { NONE } else { word(token - 1) };
+        let after = if token + 1 == sentence_end { NONE } else { word(token + 1) };
+        self.layout.features(sentence, [before, word(token), after], self.cases[token] as u64, keys);
     }
 }

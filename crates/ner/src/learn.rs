@@ -1,5 +1,6 @@
 //! How a recognizer learns: texts to features, features to weights, all of it into a model.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -13,10 +14,11 @@ use consonant_sequence::{
     algorithm, train as train_chain,
 };
 use consonant_text::Sentence;
-use consonant_text::entity::{Entity, Scheme};
+use consonant_text::entity::Scheme;
 use consonant_text::evaluate::Counts;
 
-use crate::documents::{documents, groups};
+use crate::choice::{self, Trial};
+use crate::documents::documents;
 use crate::features::{Features, built_in_templates};
 use crate::model::{Agreement, Settings, store};
 use crate::occurrences::OrdinaryWords;
@@ -24,18 +26,16 @@ use crate::parts::{LabelSet, count_entities, gold_entities, gold_labels, written
 use crate::patterns::{Layout, PatternTask};
 use crate::{Consistency, NerError, NerModel, Scope};
 
-/// The biases of `O` that are tried on dev, in margins.
-const BIASES: [f64; 10] = [0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6];
 /// What a likelihood has for a margin: the score of a label that is right at odds of about a hundred.
 const LIKELY: f64 = 5.0;
 /// The margin of a perceptron, in features of a word: how much a single update moves a score.
 const MARGIN: f64 = 1.0;
-/// How much agreement may count, tried on dev in this order; 0 leaves sentences to themselves.
-const STRENGTHS: [f32; 8] = [0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0];
-/// Labels that a chain scores so many margins below its best are not looked at when strengths are compared.
-const SLACK: f64 = 4.0;
-/// Epochs of the chains that score the half they have not seen.
-const HALF_EPOCHS: usize = 8;
+/// With fewer words in names, halves of the training data tell nothing.
+const ENOUGH: usize = 200;
+/// Passes of an online method without dev data to say when to stop: later ones only wear in the training data.
+const EPOCHS: usize = 12;
+/// With dev data more passes are tried.
+const MOST_EPOCHS: usize = 25;
 
 /// How to train a recognizer.
 #[derive(Debug, Clone)]
@@ -134,6 +134,18 @@ pub fn train(
     progress: &mut dyn FnMut(&EpochReport),
     interrupt: Option<&AtomicBool>,
 ) -> Result<Trained, NerError> {
+    train_with_labels(sentences, dev, settings, None, progress, interrupt)
+}
+
+/// Trains with labels that have given numbers, whether they occur or not.
+pub(crate) fn train_with_labels(
+    sentences: &[Sentence],
+    dev: Option<&[Sentence]>,
+    settings: NerSettings,
+    numbered: Option<&Labels>,
+    progress: &mut dyn FnMut(&EpochReport),
+    interrupt: Option<&AtomicBool>,
+) -> Result<Trained, NerError> {
     let gold: Vec<Vec<String>> =
         sentences.iter().map(|sentence| gold_labels(sentence, settings.scheme)).collect();
     if gold.iter().flatten().all(|label| label == "O") {
@@ -142,7 +154,7 @@ pub fn train(
     let templates =
         settings.templates.clone().unwrap_or_else(|| built_in_templates(&settings.resources, settings.tags));
     let features = Features::new(&templates, settings.resources.clone(), settings.tags, settings.evidence)?;
-    let Read { corpus, features_per_word } = read_corpus(sentences, &gold, &features, &settings)?;
+    let Read { corpus, features_per_word } = read_corpus(sentences, &gold, &features, (&settings, numbered))?;
     let labels = LabelSet::new(corpus.labels(), settings.scheme);
     let mask = labels.mask();
     let algorithm = algorithm(&settings.algorithm)?;
@@ -150,11 +162,19 @@ pub fn train(
     let margin = margin(algorithm, &mut parameters, features_per_word);
     let training = Training { algorithm, parameters, diagram: None, mask: Some(mask) };
     let dev_encoded = dev.map(|dev| encode(dev, &corpus, &features, &settings)).transpose()?;
-    let dev_labels: Vec<Vec<&str>> = dev.unwrap_or_default().iter().map(written_labels).collect();
-    let dev_entities: Vec<Vec<Entity<'_>>> = dev_labels.iter().map(|labels| gold_entities(labels)).collect();
-    let mut metric = |paths: &[Vec<u32>]| f1(&labels, &dev_entities, paths);
+    let mut metric = |paths: &[Vec<u32>]| {
+        let mut counts = Counts::default();
+        for (sentence, path) in dev.unwrap_or_default().iter().zip(paths) {
+            count_entities(&gold_entities(&written_labels(sentence)), &labels.entities(path), &mut counts);
+        }
+        counts.score().f1
+    };
     let run = Run {
-        epochs: settings.epochs.unwrap_or(if algorithm.is_batch() { 200 } else { 25 }),
+        epochs: settings.epochs.unwrap_or(match (algorithm.is_batch(), dev.is_some()) {
+            (true, _) => 200,
+            (false, true) => MOST_EPOCHS,
+            (false, false) => EPOCHS,
+        }),
         patience: dev.map(|_| settings.patience),
         shuffle: !algorithm.is_batch(),
         seed: settings.seed,
@@ -190,16 +210,23 @@ pub fn train(
         store(described, &features, |writer| trained.store(writer, settings.precision))
     };
     let mut model = NerModel::from_bytes(&begin(&described).to_bytes())?;
-    let dev = dev.map(|dev| DevData { sentences: dev, entities: &dev_entities });
-    if let (None, Some(dev)) = (settings.bias, &dev) {
-        let biases = BIASES.map(|bias| (bias * margin) as f32);
-        described.bias = dev.best(&mut model, &biases, |model, bias| model.settings.bias = bias)?;
+    let enough = gold.iter().flatten().filter(|label| *label != "O").count() >= ENOUGH;
+    let open = settings.bias.is_none()
+        || (settings.strength.is_none() && settings.consistency != Consistency::None);
+    let mut halves = match settings.consistency == Consistency::Patterns || (open && enough && dev.is_none()) {
+        true => choice::halves(sentences, &settings, &described, corpus.labels())?,
+        false => Vec::new(),
+    };
+    let mut on_dev = dev.map(|dev| Trial::new(model.clone(), Cow::Borrowed(dev))).transpose()?;
+    // A half comes with a word model of its own, which has not seen the half either. It speaks later.
+    let half_words = halves.iter_mut().map(|half| std::mem::replace(&mut half.model.agreement, Agreement::None));
+    let half_words: Vec<Agreement> = half_words.collect();
+    if let (None, Some(trials)) = (settings.bias, trials(&mut on_dev, &mut halves, enough)) {
+        described.bias = choice::bias(trials, margin, 0.0)?;
     }
     model.settings.bias = described.bias;
-    let local_bias = described.bias;
-    if let Some(dev) = &dev {
-        described.f1 = Some(dev.f1(&model, None)?);
-    }
+    described.f1 = dev.map(|dev| choice::f1(&model, dev)).transpose()?;
+    let local = (described.bias, described.f1);
     described.consistency = settings.consistency;
     let mut words = Vec::new();
     model.agreement = match settings.consistency {
@@ -217,35 +244,37 @@ pub fn train(
         Consistency::Patterns => {
             let ordinary = OrdinaryWords::find(sentences, &gold);
             let layout = Layout::new(&labels);
-            let weights = learn_patterns(
-                sentences,
-                &gold,
-                &ordinary,
-                &layout,
-                (&settings, &described, corpus.labels()),
-            )?;
+            let mut task = PatternTask::new(layout.clone(), margin);
+            for half in &halves {
+                task.add(half, described.bias, corpus.labels(), &ordinary)?;
+            }
+            let weights = task.learn(settings.seed, settings.threads)?;
             Agreement::Patterns { ordinary, layout, weights }
         }
     };
-    if let (None, Some(dev), false) = (settings.strength, &dev, settings.consistency == Consistency::None) {
-        described.strength =
-            dev.best(&mut model, &STRENGTHS, |model, strength| model.settings.strength = strength)?;
+    if settings.consistency != Consistency::None
+        && let Some(trials) = trials(&mut on_dev, &mut halves, enough)
+    {
+        let own = half_words.into_iter().filter(|own| dev.is_none() && matches!(own, Agreement::Words { .. }));
+        let agreements = own.chain(std::iter::repeat_with(|| model.agreement.clone()));
+        for (trial, agreement) in trials.iter_mut().zip(agreements) {
+            trial.set_agreement(agreement)?;
+        }
+        if settings.strength.is_none() {
+            described.strength = choice::strength(trials, described.bias)?;
+        }
+        trials.iter_mut().for_each(|trial| trial.model.settings.strength = described.strength);
+        if settings.bias.is_none() {
+            // Agreement finds more names, so `O` may need another bias.
+            described.bias = choice::bias(trials, margin, described.bias)?;
+        }
     }
-    model.settings.strength = described.strength;
-    if let (None, Some(dev), true) = (settings.bias, &dev, settings.consistency != Consistency::None) {
-        // Agreement finds more names, so `O` may need another bias; the old one is tried first and stays unless another is better.
-        let others = BIASES.iter().map(|bias| (bias * margin) as f32);
-        let biases: Vec<f32> = std::iter::once(described.bias).chain(others).collect();
-        described.bias = dev.best(&mut model, &biases, |model, bias| model.settings.bias = bias)?;
-        model.settings.bias = described.bias;
-    }
-    if let Some(dev) = &dev {
-        let local_f1 = described.f1;
-        described.f1 = Some(dev.f1(&model, None)?);
+    (model.settings.strength, model.settings.bias) = (described.strength, described.bias);
+    if let (Some(dev), true) = (dev, settings.consistency != Consistency::None) {
+        described.f1 = Some(choice::f1(&model, dev)?);
         // Choices were made by quick decoding; should the full one disagree with them, sentences are left to themselves.
-        if settings.strength.is_none() && described.f1 < local_f1 {
-            (described.strength, described.bias) = (0.0, local_bias);
-            described.f1 = local_f1;
+        if settings.strength.is_none() && described.f1 < local.1 {
+            (described.strength, (described.bias, described.f1)) = (0.0, local);
         }
     }
     let mut writer = begin(&described);
@@ -260,81 +289,16 @@ pub fn train(
     })
 }
 
-/// Data on which what is not learned is chosen.
-struct DevData<'d> {
-    sentences: &'d [Sentence],
-    entities: &'d [Vec<Entity<'d>>],
-}
-
-impl DevData<'_> {
-    fn f1(&self, model: &NerModel, slack: Option<f32>) -> Result<f64, NerError> {
-        Ok(f1(&model.labels, self.entities, &model.decoder()?.paths(self.sentences, slack)?))
+/// The data on which choices are made: dev, or else halves of the training data, unless they are too small to tell anything.
+fn trials<'t, 'd>(
+    on_dev: &'t mut Option<Trial<'d>>,
+    halves: &'t mut Vec<Trial<'d>>,
+    enough: bool,
+) -> Option<&'t mut [Trial<'d>]> {
+    match on_dev {
+        Some(trial) => Some(std::slice::from_mut(trial)),
+        None => Some(&mut halves[..]).filter(|halves| enough && !halves.is_empty()),
     }
-
-    /// The choice with the best F; the first of equal ones.
-    fn best(
-        &self,
-        model: &mut NerModel,
-        choices: &[f32],
-        set: impl Fn(&mut NerModel, f32),
-    ) -> Result<f32, NerError> {
-        let mut best = (f64::NEG_INFINITY, 0.0);
-        for &choice in choices {
-            set(model, choice);
-            let score = self.f1(model, Some((SLACK * model.settings.margin) as f32))?;
-            tracing::debug!("{choice}: F {:.2} on dev", 100.0 * score);
-            if score > best.0 {
-                best = (score, choice);
-            }
-        }
-        Ok(best.1)
-    }
-}
-
-/// Learns how labels agree, on scores from chains that have not seen the sentences.
-fn learn_patterns(
-    sentences: &[Sentence],
-    gold: &[Vec<String>],
-    ordinary: &OrdinaryWords,
-    layout: &Layout,
-    (settings, described, labels): (&NerSettings, &Settings, &Labels),
-) -> Result<Vec<f32>, NerError> {
-    let halves = halves(sentences);
-    let mut task = PatternTask::new(layout.clone(), described.margin);
-    for half in 0..2 {
-        let (seen, unseen) = (&halves[1 - half], &halves[half]);
-        let pick = |numbers: &[usize]| -> Vec<Sentence> {
-            numbers.iter().map(|&number| sentences[number].clone()).collect()
-        };
-        let local = NerSettings {
-            consistency: Consistency::None,
-            parameters: described.parameters.clone(),
-            bias: Some(described.bias),
-            // As many epochs as were of use to the whole, or a few.
-            epochs: Some(described.epoch.min(HALF_EPOCHS)),
-            checkpoint: None,
-            ..settings.clone()
-        };
-        // A half without any entity teaches nothing.
-        let trained = match train(&pick(seen), None, local, &mut |_| {}, None) {
-            Err(NerError::NoEntities) => continue,
-            trained => trained?,
-        };
-        let model = NerModel::from_bytes(&trained.model.to_bytes())?;
-        let unseen_gold: Vec<Vec<String>> = unseen.iter().map(|&number| gold[number].clone()).collect();
-        task.add(&model, &pick(unseen), &unseen_gold, labels, ordinary)?;
-    }
-    task.learn(settings.seed, settings.threads)
-}
-
-/// Sentences in two halves, group by group in turn.
-fn halves(sentences: &[Sentence]) -> [Vec<usize>; 2] {
-    let mut halves = [Vec::new(), Vec::new()];
-    for (number, group) in groups(sentences).into_iter().enumerate() {
-        halves[number % 2].extend(group);
-    }
-    halves.iter_mut().for_each(|half| half.sort_unstable());
-    halves
 }
 
 /// Perceptrons get a margin unless the user says otherwise: without one they stop to learn once the training data is right, however
@@ -360,7 +324,7 @@ fn read_corpus(
     sentences: &[Sentence],
     gold: &[Vec<String>],
     features: &Features,
-    settings: &NerSettings,
+    (settings, numbered): (&NerSettings, Option<&Labels>),
 ) -> Result<Read, NerError> {
     let options = CorpusOptions {
         order: 1,
@@ -369,6 +333,9 @@ fn read_corpus(
         ..CorpusOptions::default()
     };
     let mut builder = CorpusBuilder::new(options);
+    if let Some(labels) = numbered {
+        settle_numbers(&mut builder, labels);
+    }
     let mut made = 0;
     let mut reader = features.reader();
     let (mut buffer, mut pairs) = (FeatureBuffer::default(), Vec::new());
@@ -387,6 +354,13 @@ fn read_corpus(
     }
     let features_per_word = made as f64 / gold.iter().map(Vec::len).sum::<usize>().max(1) as f64;
     Ok(Read { corpus: builder.finish()?, features_per_word })
+}
+
+/// A sentence that counts nothing settles the numbers of labels.
+pub(crate) fn settle_numbers(builder: &mut CorpusBuilder, labels: &Labels) {
+    builder.begin(0.0);
+    labels.names().iter().for_each(|name| builder.token(Some(name), &[], &[], &[]));
+    builder.end();
 }
 
 fn encode(
@@ -411,15 +385,6 @@ fn encode(
         }
     }
     Ok(encoder.finish())
-}
-
-/// F of exact matches.
-pub(crate) fn f1(labels: &LabelSet, gold: &[Vec<Entity<'_>>], paths: &[Vec<u32>]) -> f64 {
-    let mut counts = Counts::default();
-    for (gold, path) in gold.iter().zip(paths) {
-        count_entities(gold, &labels.entities(path), &mut counts);
-    }
-    counts.score().f1
 }
 
 /// A number that other training data will not have.

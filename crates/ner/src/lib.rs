@@ -21,11 +21,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod choice;
 mod decode;
 mod documents;
 mod error;
 mod evidence;
 mod features;
+mod layout;
 mod learn;
 mod model;
 mod occurrences;

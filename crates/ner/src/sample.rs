@@ -122,6 +122,15 @@ fn scores_and_candidates_are_those_of_enumeration() {
         let size = sample.labels.len();
         for scores in &sample.scores {
             assert!((scores.score(&scores.path, &sample.transitions) - scores.value).abs() < 1e-4);
+            let (biased, words) = (scores.with_bias(0, 0.7, &sample.transitions), scores.path.len());
+            let best = (0..size.pow(words as u32)).map(|number| {
+                let path = (0..words).map(|word| (number / size.pow(word as u32) % size) as u32);
+                biased.score(&path.collect::<Vec<_>>(), &sample.transitions)
+            });
+            assert!((biased.value - best.fold(f64::NEG_INFINITY, f64::max)).abs() < 1e-4);
+            let outside = biased.path.iter().filter(|&&label| label == 0).count() as f64;
+            let unbiased = scores.score(&biased.path, &sample.transitions);
+            assert!((biased.value - (unbiased - 0.7 * outside)).abs() < 1e-3);
         }
         let slack = 1.5;
         let mut candidates = Vec::new();

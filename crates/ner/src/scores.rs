@@ -121,6 +121,51 @@ impl SentenceScores {
         nodes.sum::<f64>() + steps.sum::<f64>()
     }
 
+    /// The same with a bias taken from one label, and the labels that are then best.
+    pub(crate) fn with_bias(&self, outside: usize, bias: f32, transitions: &[f32]) -> Self {
+        let words = self.path.len();
+        if bias == 0.0 || words == 0 {
+            return self.clone();
+        }
+        let labels = self.nodes.len() / words;
+        let mut nodes = self.nodes.clone();
+        nodes.chunks_exact_mut(labels).for_each(|row| row[outside] -= bias);
+        let mut best = nodes[..labels].to_vec();
+        let mut from = vec![0u32; words * labels];
+        for word in 1..words {
+            let table = self.table(word, labels, transitions);
+            let next: Vec<f32> = (0..labels)
+                .map(|label| {
+                    let (mut score, mut before) = (f32::NEG_INFINITY, 0);
+                    for previous in 0..labels {
+                        let way = best[previous] + table[previous * labels + label];
+                        if way > score {
+                            (score, before) = (way, previous);
+                        }
+                    }
+                    from[word * labels + label] = before as u32;
+                    score + nodes[word * labels + label]
+                })
+                .collect();
+            best = next;
+        }
+        let last = (0..labels).fold(0, |last, label| if best[label] > best[last] { label } else { last });
+        let mut path = vec![last as u32; words];
+        for word in (1..words).rev() {
+            path[word - 1] = from[word * labels + path[word] as usize];
+        }
+        let mut biased = Self { nodes, steps: self.steps.clone(), path: Vec::new(), value: 0.0 };
+        biased.value = biased.score(&path, transitions);
+        biased.path = path;
+        biased
+    }
+
+    /// The scores of a word's label by the label before.
+    fn table<'t>(&'t self, word: usize, labels: usize, transitions: &'t [f32]) -> &'t [f32] {
+        let table = (word - 1) * labels * labels;
+        self.steps.get(table..table + labels * labels).unwrap_or(transitions)
+    }
+
     /// For each word, the labels whose best sequence scores at most `slack` less than the best of all.
     pub(crate) fn candidates(&self, transitions: &[f32], slack: f32, candidates: &mut Vec<Vec<u32>>) {
         let words = self.path.len();
@@ -128,9 +173,7 @@ impl SentenceScores {
             return;
         }
         let labels = self.nodes.len() / words;
-        let table = |word: usize| {
-            self.steps.get((word - 1) * labels * labels..).filter(|t| !t.is_empty()).unwrap_or(transitions)
-        };
+        let table = |word: usize| self.table(word, labels, transitions);
         let mut forward = self.nodes.clone();
         for word in 1..words {
             let table = table(word);

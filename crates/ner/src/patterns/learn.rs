@@ -11,10 +11,12 @@ use consonant_sequence::Labels;
 use consonant_text::Sentence;
 
 use super::{GroupLinks, GroupProblem, Layout, PatternDecoder};
+use crate::choice::Trial;
 use crate::documents::groups;
 use crate::occurrences::OrdinaryWords;
 use crate::scores::SentenceScores;
-use crate::{NerError, NerModel};
+use crate::parts::gold_labels;
+use crate::NerError;
 
 /// Passes over the training data.
 const EPOCHS: usize = 10;
@@ -55,37 +57,34 @@ impl PatternTask {
         Self { layout, groups: Vec::new(), transitions: Vec::new(), margin, value: 1.0 }
     }
 
-    /// Adds sentences, scored by a model that was trained on others, whose labels may have other numbers.
+    /// Adds sentences with what a model that was trained on others says about them.
     pub(crate) fn add(
         &mut self,
-        model: &NerModel,
-        sentences: &[Sentence],
-        gold: &[Vec<String>],
+        half: &Trial<'_>,
+        bias: f32,
         labels: &Labels,
         ordinary: &OrdinaryWords,
     ) -> Result<(), NerError> {
-        let decoder = model.decoder()?;
-        let translation = Translation::new(labels, model.chain.labels(), model.settings.margin);
-        let half = self.transitions.len();
-        self.transitions.push(translation.square(decoder.transitions()));
-        let scores = decoder.scores(sentences)?;
-        for group in groups(sentences) {
-            let members: Vec<&Sentence> = group.iter().map(|&number| &sentences[number]).collect();
+        let scheme = half.model.settings.scheme;
+        let number = self.transitions.len();
+        self.transitions.push(half.model.decoder()?.transitions().to_vec());
+        let scores = half.biased(bias)?.scores;
+        for group in groups(&half.sentences) {
+            let members: Vec<&Sentence> = group.iter().map(|&number| &half.sentences[number]).collect();
             let links = GroupLinks::read(&members, ordinary);
             if links.is_empty() {
                 continue;
             }
-            let gold: Option<Vec<u32>> =
-                group.iter().flat_map(|&number| &gold[number]).map(|name| labels.get(name)).collect();
+            let gold = members.iter().flat_map(|sentence| gold_labels(sentence, scheme));
+            let gold: Option<Vec<u32>> = gold.map(|name| labels.get(&name)).collect();
             // Gold labels come from the same scheme, so all of them are known.
             let Some(gold) = gold else { continue };
-            let scores: Vec<SentenceScores> =
-                group.iter().map(|&number| translation.scores(&scores[number])).collect();
+            let scores: Vec<SentenceScores> = group.iter().map(|&number| scores[number].clone()).collect();
             let mut candidates = Vec::with_capacity(gold.len());
             for scores in &scores {
-                scores.candidates(&self.transitions[half], (SLACK * self.margin) as f32, &mut candidates);
+                scores.candidates(&self.transitions[number], (SLACK * self.margin) as f32, &mut candidates);
             }
-            self.groups.push(TrainingGroup { links, scores, gold, candidates, half });
+            self.groups.push(TrainingGroup { links, scores, gold, candidates, half: number });
         }
         Ok(())
     }
@@ -159,54 +158,5 @@ impl Separate for PatternTask {
         let wrong = predicted.iter().zip(&group.gold).filter(|(a, b)| a != b).count();
         let violation = (answer.value - problem.value(&gold_paths)) as f32;
         Separation { violation, cost: wrong as f32, weight: 1.0 }
-    }
-}
-
-/// Brings the scores of one model into the numbers of another's labels.
-struct Translation {
-    /// For each label its number in the model, if it has one.
-    numbers: Vec<Option<usize>>,
-    back: Vec<u32>,
-    /// The score of a label that the model does not know, below any other.
-    unknown: f32,
-}
-
-impl Translation {
-    fn new(labels: &Labels, model: &Labels, margin: f64) -> Self {
-        let numbers =
-            labels.names().iter().map(|name| model.get(name).map(|number| number as usize)).collect();
-        let back = model.names().iter().map(|name| labels.get(name).unwrap_or_default()).collect();
-        Self { numbers, back, unknown: (-4.0 * margin) as f32 }
-    }
-
-    fn row(&self, row: &[f32]) -> impl Iterator<Item = f32> {
-        self.numbers.iter().map(|number| number.map_or(self.unknown, |number| row[number]))
-    }
-
-    fn square(&self, table: &[f32]) -> Vec<f32> {
-        let size = self.back.len();
-        self.numbers
-            .iter()
-            .flat_map(|previous| {
-                self.numbers.iter().map(move |label| match (previous, label) {
-                    (Some(previous), Some(label)) => table[previous * size + label],
-                    _ => 0.0,
-                })
-            })
-            .collect()
-    }
-
-    fn scores(&self, scores: &SentenceScores) -> SentenceScores {
-        let size = self.back.len();
-        SentenceScores {
-            nodes: scores
-                .nodes
-                .chunks_exact(size)
-                .flat_map(|row| self.row(row).collect::<Vec<_>>())
-                .collect(),
-            steps: scores.steps.chunks_exact(size * size).flat_map(|table| self.square(table)).collect(),
-            path: scores.path.iter().map(|&label| self.back[label as usize]).collect(),
-            value: scores.value,
-        }
     }
 }

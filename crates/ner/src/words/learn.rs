@@ -8,6 +8,7 @@ use consonant_text::Sentence;
 
 use crate::documents::documents;
 use crate::features::Features;
+use crate::learn::settle_numbers;
 use crate::model::{Scope, TASK};
 use crate::occurrences::{Occurrences, OrdinaryWords};
 use crate::{NerError, NerSettings};
@@ -29,10 +30,7 @@ pub(crate) fn learn(
         ..CorpusOptions::default()
     };
     let mut builder = CorpusBuilder::new(options);
-    // A sentence that counts nothing settles the numbers of labels.
-    builder.begin(0.0);
-    labels.names().iter().for_each(|name| builder.token(Some(name), &[], &[], &[]));
-    builder.end();
+    settle_numbers(&mut builder, labels);
     let groups = match scope {
         Scope::Document => documents(sentences),
         Scope::Set => std::iter::once(0..sentences.len()).collect(),

@@ -1,0 +1,170 @@
+//! What is not learned is chosen: how much is taken from `O`, and how much agreement counts.
+//!
+//! On dev data if there is any; otherwise the training data is cut in two, and each half is labelled by a model of the other.
+
+use std::borrow::Cow;
+
+use consonant_sequence::Labels;
+use consonant_text::Sentence;
+use consonant_text::evaluate::Counts;
+
+use crate::decode::Readings;
+use crate::documents::groups;
+use crate::learn::train_with_labels;
+use crate::model::{Agreement, Settings};
+use crate::parts::{count_entities, gold_entities, written_labels};
+use crate::{Consistency, NerError, NerModel, NerSettings};
+
+/// The biases of `O` that are tried, in margins.
+const BIASES: [f64; 10] = [0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6];
+/// How much agreement may count, tried in this order; 0 leaves sentences to themselves.
+const STRENGTHS: [f32; 8] = [0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0];
+/// Labels that a chain scores so many margins below its best are not looked at when strengths are compared.
+const SLACK: f64 = 4.0;
+/// Epochs of the models of halves.
+const HALF_EPOCHS: usize = 8;
+
+/// Sentences with a model that has not seen them.
+#[derive(Debug)]
+pub(crate) struct Trial<'d> {
+    pub(crate) model: NerModel,
+    pub(crate) sentences: Cow<'d, [Sentence]>,
+    /// What the model says without a bias.
+    readings: Readings,
+}
+
+impl<'d> Trial<'d> {
+    pub(crate) fn new(mut model: NerModel, sentences: Cow<'d, [Sentence]>) -> Result<Self, NerError> {
+        model.settings.bias = 0.0;
+        let readings = model.decoder()?.read(&sentences)?;
+        Ok(Self { model, sentences, readings })
+    }
+
+    /// Makes labels agree from now on.
+    pub(crate) fn set_agreement(&mut self, agreement: Agreement) -> Result<(), NerError> {
+        self.model.agreement = agreement;
+        self.readings.words = self.model.decoder()?.read_words(&self.sentences)?;
+        Ok(())
+    }
+
+    /// What the model says with a bias.
+    pub(crate) fn biased(&self, bias: f32) -> Result<Readings, NerError> {
+        let decoder = self.model.decoder()?;
+        let outside = self.model.labels.outside();
+        let scores = self.readings.scores.iter();
+        let scores = scores.map(|scores| match outside {
+            Some(outside) => scores.with_bias(outside as usize, bias, decoder.transitions()),
+            None => scores.clone(),
+        });
+        Ok(Readings { scores: scores.collect(), words: self.readings.words.clone() })
+    }
+
+    fn count(&self, readings: &Readings, counts: &mut Counts) -> Result<(), NerError> {
+        let slack = (SLACK * self.model.settings.margin) as f32;
+        let paths = self.model.decoder()?.paths_of(&self.sentences, readings, Some(slack))?;
+        count(&self.model, &self.sentences, &paths, counts);
+        Ok(())
+    }
+}
+
+fn count(model: &NerModel, sentences: &[Sentence], paths: &[Vec<u32>], counts: &mut Counts) {
+    for (sentence, path) in sentences.iter().zip(paths) {
+        count_entities(&gold_entities(&written_labels(sentence)), &model.labels.entities(path), counts);
+    }
+}
+
+/// F of exact matches, as the model decodes.
+pub(crate) fn f1(model: &NerModel, sentences: &[Sentence]) -> Result<f64, NerError> {
+    let decoder = model.decoder()?;
+    let paths = decoder.paths_of(sentences, &decoder.read(sentences)?, None)?;
+    let mut counts = Counts::default();
+    count(model, sentences, &paths, &mut counts);
+    Ok(counts.score().f1)
+}
+
+/// The bias with the best F over all trials. `first` stays unless another is better.
+pub(crate) fn bias(trials: &[Trial<'_>], margin: f64, first: f32) -> Result<f32, NerError> {
+    let others = BIASES.iter().map(|bias| (bias * margin) as f32).filter(|&bias| bias != first);
+    best(std::iter::once(first).chain(others), |bias| {
+        let mut counts = Counts::default();
+        trials.iter().try_for_each(|trial| trial.count(&trial.biased(bias)?, &mut counts))?;
+        Ok(counts.score().f1)
+    })
+}
+
+/// The strength of agreement with the best F over all trials.
+pub(crate) fn strength(trials: &mut [Trial<'_>], bias: f32) -> Result<f32, NerError> {
+    let readings = trials.iter().map(|trial| trial.biased(bias)).collect::<Result<Vec<_>, _>>()?;
+    best(STRENGTHS.into_iter(), |strength| {
+        let mut counts = Counts::default();
+        for (trial, readings) in trials.iter_mut().zip(&readings) {
+            trial.model.settings.strength = strength;
+            trial.count(readings, &mut counts)?;
+        }
+        Ok(counts.score().f1)
+    })
+}
+
+/// The choice with the highest score; the first of equal ones.
+fn best(
+    choices: impl Iterator<Item = f32>,
+    mut score: impl FnMut(f32) -> Result<f64, NerError>,
+) -> Result<f32, NerError> {
+    let mut best = (f64::NEG_INFINITY, 0.0);
+    for choice in choices {
+        let score = score(choice)?;
+        tracing::debug!("{choice}: F {:.2}", 100.0 * score);
+        if score > best.0 {
+            best = (score, choice);
+        }
+    }
+    Ok(best.1)
+}
+
+/// Both halves of the training data, each with a model of the other one. A half without any entity teaches nothing and is left out.
+pub(crate) fn halves(
+    sentences: &[Sentence],
+    settings: &NerSettings,
+    described: &Settings,
+    labels: &Labels,
+) -> Result<Vec<Trial<'static>>, NerError> {
+    let halves = cut(sentences);
+    let pick = |half: usize| -> Vec<Sentence> {
+        halves[half].iter().map(|&number| sentences[number].clone()).collect()
+    };
+    let mut trials = Vec::new();
+    for half in 0..2 {
+        let local = NerSettings {
+            // Patterns are learned from what chains say; word models have to be there to be tried.
+            consistency: match settings.consistency {
+                Consistency::Words => Consistency::Words,
+                _ => Consistency::None,
+            },
+            parameters: described.parameters.clone(),
+            bias: Some(0.0),
+            strength: Some(1.0),
+            // As many epochs as were of use to the whole, or a few.
+            epochs: Some(described.epoch.min(HALF_EPOCHS)),
+            checkpoint: None,
+            ..settings.clone()
+        };
+        match train_with_labels(&pick(1 - half), None, local, Some(labels), &mut |_| {}, None) {
+            Err(NerError::NoEntities) => {}
+            trained => {
+                let model = NerModel::from_bytes(&trained?.model.to_bytes())?;
+                trials.push(Trial::new(model, Cow::Owned(pick(half)))?);
+            }
+        }
+    }
+    Ok(trials)
+}
+
+/// Sentences in two halves, group by group in turn.
+fn cut(sentences: &[Sentence]) -> [Vec<usize>; 2] {
+    let mut halves = [Vec::new(), Vec::new()];
+    for (number, group) in groups(sentences).into_iter().enumerate() {
+        halves[number % 2].extend(group);
+    }
+    halves.iter_mut().for_each(|half| half.sort_unstable());
+    halves
+}
