@@ -55,9 +55,11 @@ fn errors_say_what_and_where() {
     assert_eq!(error::<CompressionPair>(r#"{"id":"1","tokens":["a"],"keep":[2]}"#).0, Kind::Json);
     assert_eq!(
         error::<CompressionPair>(r#"{"id":"é","tokens":[1],"keep":[1]}"#).1,
-        "f:1:21: expected a string, came invalid type: integer `1`; correct the value"
+        "f:1:21: expected a string, came integer `1`; correct the value"
     );
     assert!(error::<CompressionPair>(r#"{"id":"1","keep":[1]}"#).1.contains("expected a field `tokens`"));
+    assert!(error::<CompressionPair>("7").1.contains("expected a JSON object, came integer `7`"));
+    assert!(error::<CompressionPair>("no, not this").1.contains("came `no, not this` (expected ident)"));
     assert!(error::<Topic>(r#"{"id":"1","documents":[]}"#).1.contains("one document or more"));
     for broken in ["[]", "{", "{}", "nonsense", "{\"id\":\"1\"}{}", &"[".repeat(100_000)] {
         assert_eq!(error::<AnyRecord>(broken).0, Kind::Json, "{broken:.20}");

@@ -110,7 +110,7 @@ fn json_error(file: &Arc<str>, line: u64, json: &str, error: &serde_json::Error)
     let (expected, came, hint) = match error.classify() {
         Category::Data => split_data_message(message),
         Category::Eof => ("the end of the object".to_owned(), "the end of the line".to_owned(), ONE_OBJECT),
-        _ => ("a JSON object".to_owned(), message.to_owned(), ONE_OBJECT),
+        _ => ("a JSON object".to_owned(), format!("`{}` ({message})", excerpt(json)), ONE_OBJECT),
     };
     // Columns come in bytes; say them in characters like everywhere else.
     let bytes = error.column().saturating_sub(1).min(json.len());
@@ -120,9 +120,26 @@ fn json_error(file: &Arc<str>, line: u64, json: &str, error: &serde_json::Error)
 
 const ONE_OBJECT: &str = "every line is one whole JSON object";
 
+/// The beginning of a line, for a message.
+fn excerpt(line: &str) -> String {
+    const LONGEST: usize = 30;
+    let line = line.trim();
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
 /// Takes a message such as "invalid type: string "x", expected a sequence" apart.
 fn split_data_message(message: &str) -> (String, String, &'static str) {
     if let Some((came, expected)) = message.rsplit_once(", expected ") {
+        // The names of our types mean nothing to who wrote the file.
+        let expected = match expected {
+            "usize" | "u64" | "u32" | "u8" => "a whole number",
+            name if name.starts_with("struct ") => "a JSON object",
+            other => other,
+        };
+        let came = came.trim_start_matches("invalid type: ");
         return (expected.to_owned(), came.to_owned(), "correct the value");
     }
     if let Some(field) = message.strip_prefix("missing field ") {

@@ -236,7 +236,10 @@ mod tests {
     #[test]
     fn white_space_is_never_alone() {
         assert_eq!(texts("a\n\n\n\n\n\n\n\n\n\n\n\n\n\n", 4, 8), ["a\n\n\n\n\n\n\n\n\n\n\n\n\n\n"]);
-        assert_eq!(texts("            \nab cd            ef", 4, 8), ["            \nab cd            ", "ef"]);
+        assert_eq!(
+            texts("            \nab cd            ef", 4, 8),
+            ["            \nab cd            ", "ef"]
+        );
         assert_eq!(texts("                    ", 4, 8).len(), 1);
     }
 

@@ -15,9 +15,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
+use consonant_learn::model::ModelWriter;
 use consonant_learn::trainer::Method;
 
 use crate::context::Context;
+use crate::output::Output;
 
 /// Trains a model for a task.
 #[derive(Args)]
@@ -68,6 +70,12 @@ fn list_online_methods(context: &Context) -> Result<ExitCode> {
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a model. Its file is opened before the training, so that no work is lost to a folder that is not there.
+fn store(model: &ModelWriter, mut file: Output, path: &Path) -> Result<()> {
+    let written = file.write_all(&model.to_bytes()).and_then(|()| file.finish());
+    written.with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// A small file of settings, such as templates.

@@ -12,7 +12,7 @@ use consonant_sequence::{ALGORITHMS, Pairs, algorithm};
 use consonant_text::Sentence;
 use consonant_text::entity::Scheme;
 
-use super::{named_number, read_text, resources};
+use super::{named_number, read_text, resources, store};
 use crate::command::predict::ner::{copy, tag};
 use crate::command::predict::open_tagger;
 use crate::context::Context;
@@ -110,6 +110,7 @@ impl TrainNer {
                 "give the training data with --train FILE and the model's place with --model OUT",
             ));
         };
+        let file = context.open_output(Some(out))?;
         let settings = self.settings(context)?;
         let tagger = self.tagger.as_deref().map(open_tagger).transpose()?;
         let read = |path: &Path| match &tagger {
@@ -121,7 +122,7 @@ impl TrainNer {
         let dev = self.dev.as_deref().map(read).transpose()?;
         let trained =
             train(&sentences, dev.as_deref(), settings, &mut |epoch| context.note(describe(epoch)), None)?;
-        trained.model.write(out)?;
+        store(&trained.model, file, out)?;
         context.note(summary(&trained, self.consistency, out));
         Ok(ExitCode::SUCCESS)
     }

@@ -100,6 +100,7 @@ impl TrainParser {
                 "give the training data with --train FILE and the model's place with --model OUT",
             ));
         };
+        let file = context.open_output(Some(out))?;
         let settings = ParserSettings {
             kinds: self.kinds()?,
             single_root: self.single_root,
@@ -141,7 +142,7 @@ impl TrainParser {
             ),
             other => other.into(),
         })?;
-        trained.model.write(out)?;
+        super::store(&trained.model, file, out)?;
         let accuracy = trained
             .accuracy
             .map_or(String::new(), |share| format!(", right heads on dev {:.2}%", 100.0 * share));

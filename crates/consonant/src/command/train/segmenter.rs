@@ -10,7 +10,7 @@ use consonant_learn::trainer::EpochReport;
 use consonant_segmenter::{SegmenterSettings, train};
 use consonant_text::Sentence;
 
-use super::named_number;
+use super::{named_number, store};
 use crate::context::Context;
 use crate::sentences;
 
@@ -66,11 +66,12 @@ impl TrainSegmenter {
             threads: context.threads,
             seed: context.seed,
         };
+        let file = context.open_output(Some(&self.model))?;
         let sentences = read(&self.train)?;
         let dev = self.dev.as_deref().map(read).transpose()?;
         let trained =
             train(&sentences, dev.as_deref(), &settings, &mut |epoch| context.note(describe(epoch)), None)?;
-        trained.model.write(&self.model)?;
+        store(&trained.model, file, &self.model)?;
         let score = trained.score.map_or(String::new(), |score| {
             format!(
                 ", dev F1 of tokens {:.2}, of sentences {:.2}",

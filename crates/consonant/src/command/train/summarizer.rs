@@ -15,7 +15,7 @@ use consonant_text::jsonl::{AnyRecord, CompressionPair, JsonlReader, Topic};
 use consonant_text::sentence::SentenceBuilder;
 use rayon::prelude::*;
 
-use super::named_number;
+use super::{named_number, store};
 use crate::command::summarize::{Source, TopicAnnotator};
 use crate::context::Context;
 
@@ -101,6 +101,7 @@ impl TrainSummarizer {
                 "name something to learn from: --compressive, --extractive or --compression",
             ));
         }
+        let file = context.open_output(Some(&self.model))?;
         let annotator = TopicAnnotator::open(self.models.clone(), context)?;
         let reader = Reader { annotator: &annotator, summarizer: Summarizer::built_in()?, context };
         let compressive = reader.topics(&self.compressive)?;
@@ -144,7 +145,7 @@ impl TrainSummarizer {
             context.note(describe(epoch))
         })?;
         let bytes = trained.model.to_bytes();
-        trained.model.write(&self.model)?;
+        store(&trained.model, file, &self.model)?;
         let summarizer = Summarizer::open(&Model::from_bytes(&bytes)?)?;
         let mut report =
             format!("{}: epoch {}, {} features", self.model.display(), trained.epoch, trained.features);

@@ -11,7 +11,7 @@ use consonant_sequence::{ALGORITHMS, Diagram, Pairs, algorithm};
 use consonant_tagger::{Column, Corpora, TaggerSettings, Trained, prepare};
 use consonant_text::Sentence;
 
-use super::{read_text, resources};
+use super::{read_text, resources, store};
 use crate::context::Context;
 use crate::sentences;
 
@@ -123,6 +123,7 @@ impl TrainTagger {
                 "give the training data with --train FILE and the model's place with --model OUT",
             ));
         };
+        let file = context.open_output(Some(out))?;
         let settings = self.settings(context, pieces.clone())?;
         let sentences = read(train)?;
         let dev = self.dev.as_deref().map(read).transpose()?;
@@ -132,7 +133,7 @@ impl TrainTagger {
             self.draw(context, path, pieces.as_ref(), corpora.order())?;
         }
         let trained = corpora.train(&mut |epoch| context.note(describe(epoch)), None)?;
-        trained.model.write(out)?;
+        store(&trained.model, file, out)?;
         context.note(summary(&trained, out));
         Ok(ExitCode::SUCCESS)
     }

@@ -93,6 +93,7 @@ impl TrainThreads {
                 "give the training data with --train FILE and the model's place with --model OUT",
             ));
         };
+        let file = context.open_output(Some(out))?;
         let settings = ThreadsSettings {
             graph: match self.graph {
                 Graph::Pairs => GraphKind::Pairs,
@@ -113,7 +114,7 @@ impl TrainThreads {
         let dev = self.dev.as_deref().map(read).transpose()?;
         let trained =
             train(&threads, dev.as_deref(), &settings, &mut |step| context.note(describe(&step)), None)?;
-        trained.model.write(out)?;
+        super::store(&trained.model, file, out)?;
         let f1 = trained.f1.map_or(String::new(), |f1| format!(", link F1 on dev {:.2}", 100.0 * f1));
         context.note(format!("{}: epoch {}{f1}", out.display(), trained.epoch));
         Ok(ExitCode::SUCCESS)
