@@ -87,6 +87,29 @@ fn check(text: &str) {
     }
 }
 
+/// Places in JSONL, in the sentence's text and in the file, must be those of the forms, and all but white space has one.
+fn check_places(text: &str) {
+    let letters: Vec<char> = text.chars().collect();
+    let mut covered = 0;
+    for line in conllu(text, &["--format", "jsonl"]).lines() {
+        let record: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let sentence: Vec<char> = record["text"].as_str().expect("a text").chars().collect();
+        for token in record["tokens"].as_array().expect("tokens") {
+            let Some(start) = token["start"].as_u64() else { continue };
+            let (start, end) = (start as usize, token["end"].as_u64().expect("an end") as usize);
+            let form = token["form"].as_str().expect("a form");
+            assert_eq!(sentence[start..end].iter().collect::<String>(), form);
+            let range = token["misc"].as_str().and_then(|misc| misc.split("TokenRange=").nth(1));
+            let range = range.and_then(|range| range.split('|').next()?.split_once(':')).expect("a range");
+            let (start, end): (usize, usize) = (range.0.parse().unwrap(), range.1.parse().unwrap());
+            assert!(letters[covered..start].iter().all(|letter| letter.is_whitespace()));
+            assert_eq!(letters[start..end].iter().collect::<String>(), form);
+            covered = end;
+        }
+    }
+    assert!(letters[covered..].iter().all(|letter| letter.is_whitespace()));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -94,6 +117,7 @@ proptest! {
     fn every_character_is_kept(text in any::<String>()) {
         let text = text.replace(['\0', '\u{feff}'], "");
         check(&text);
+        check_places(&text);
     }
 
     #[test]
@@ -124,6 +148,7 @@ fn paragraphs_without_end_are_kept() {
         "a.b".repeat(30_000),
         "(".repeat(100_000),
         "x".repeat(1 << 20),
+        format!("{}word{}", " ".repeat(5 << 20), "\n".repeat(5 << 20)),
     ] {
         check(&text);
     }
