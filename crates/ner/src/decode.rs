@@ -1,8 +1,9 @@
 //! How a recognizer decodes: texts to features, features to scores, scores to the best labels, and labels that agree.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use consonant_learn::hash;
 use consonant_learn::table::Table;
 use consonant_map::Status;
 use consonant_map::solver::Method;
@@ -10,6 +11,7 @@ use consonant_sequence::inference::{ScoredPath, TransitionMask};
 use consonant_sequence::{ChainDecoder, ChainModel, SentenceKeys};
 use consonant_text::Sentence;
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use crate::documents::{documents, groups};
 use crate::features::FeatureReader;
@@ -20,6 +22,9 @@ use crate::patterns::{GroupLinks, GroupProblem, Layout, PatternDecoder, to_json}
 use crate::scores::{Scorer, SentenceScores};
 use crate::words::{self, WordProblem};
 use crate::{NerError, NerModel};
+
+/// Tables of label pairs that a thread keeps at most.
+const MOST_TABLES: usize = 1 << 14;
 
 /// What is wanted beside the labels, and how they are found.
 #[derive(Debug, Clone, Copy, Default)]
@@ -242,7 +247,13 @@ impl<'m> Decoder<'m> {
                 if method == Method::Subgradient {
                     return Err(self.refuse(method, "two-slave, spanning-trees, ad3 or exact"));
                 }
-                self.agree_by_patterns(sentences, &readings.scores, (ordinary, layout, weights), method, slack)
+                self.agree_by_patterns(
+                    sentences,
+                    &readings.scores,
+                    (ordinary, layout, weights),
+                    method,
+                    slack,
+                )
             }
         }
     }
@@ -382,6 +393,8 @@ struct Worker<'m> {
     word_scorer: Scorer,
     pairs: Vec<u64>,
     keys: SentenceKeys,
+    /// Scores of label pairs by the features of pairs that they come from.
+    tables: FxHashMap<u64, Arc<[f32]>>,
     path: Vec<u32>,
     paths: Vec<ScoredPath>,
 }
@@ -398,6 +411,7 @@ impl<'m> Worker<'m> {
             reader,
             pairs: Vec::new(),
             keys: SentenceKeys::new(),
+            tables: FxHashMap::default(),
             path: Vec::new(),
             paths: Vec::new(),
         })
@@ -424,8 +438,7 @@ impl<'m> Worker<'m> {
         self.reader.document(text);
         let labels = self.model.labels.len();
         // Learned scales of pieces also make every step different.
-        let has_steps =
-            self.model.chain.pair_table().is_some() || self.model.settings.algorithm == "piecewise-nota";
+        let is_scaled = self.model.settings.algorithm == "piecewise-nota";
         let mut all = Vec::with_capacity(text.len());
         for (number, sentence) in text.iter().enumerate() {
             let value = self.best(number, sentence)?;
@@ -444,14 +457,23 @@ impl<'m> Worker<'m> {
                     nodes[last + label] = f32::NEG_INFINITY;
                 }
             }
+            let table = |word: usize| -> Arc<[f32]> {
+                let pairs = (0..labels * labels).map(|pair| ((pair / labels) as u32, (pair % labels) as u32));
+                pairs.map(|(previous, label)| chain.step(word, previous, label) as f32).collect()
+            };
+            let tables = &mut self.tables;
             let mut steps = Vec::new();
-            if has_steps {
-                for word in 1..sentence.len() {
-                    for previous in 0..labels as u32 {
-                        steps
-                            .extend((0..labels as u32).map(|label| chain.step(word, previous, label) as f32));
+            if is_scaled {
+                steps.extend((1..sentence.len()).map(table));
+            } else if self.model.chain.pair_table().is_some() {
+                steps.extend((1..sentence.len()).map(|word| {
+                    let keys = self.keys.pair_features(word).iter();
+                    let keys = keys.fold(0, |all, &key| hash::combine(all, key));
+                    if tables.len() > MOST_TABLES {
+                        tables.clear();
                     }
-                }
+                    tables.entry(keys).or_insert_with(|| table(word)).clone()
+                }));
             }
             all.push(SentenceScores { nodes, steps, path: self.path.clone(), value });
         }

@@ -4,11 +4,13 @@
 //! For each word, its other occurrences in the text tell how they are written and between which words they stand. A word
 //! keeps at most [`MOST`] facts, so a text of one word repeated takes no more than linear time.
 
+use std::collections::BTreeSet;
+
 use consonant_learn::hash;
 use consonant_text::Sentence;
 use rustc_hash::FxHashMap;
 
-use crate::layout::Layout;
+use crate::layout::{self, Layout};
 
 /// Facts that are kept for a word.
 const MOST: usize = 24;
@@ -37,6 +39,22 @@ enum Fact {
 impl Fact {
     /// The facts about how a word is written.
     const WRITTEN: [Self; 4] = [Self::Capital, Self::First, Self::Lower, Self::Headline];
+
+    /// The facts that name another word.
+    const NEXT_TO: [Self; 4] = [Self::After, Self::Before, Self::Begins, Self::Ends];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Capital => "capital",
+            Self::First => "first",
+            Self::Lower => "lower",
+            Self::Headline => "headline",
+            Self::After => "after",
+            Self::Before => "before",
+            Self::Begins => "begins",
+            Self::Ends => "ends",
+        }
+    }
 
     fn key(self, word: Option<u64>) -> u64 {
         let kind = hash::combine(0x6576_6964_656e_6365, self as u64);
@@ -82,6 +100,34 @@ pub(crate) struct Evidence {
     /// The first token of each sentence.
     starts: Vec<usize>,
     lower: String,
+}
+
+/// The feature of how a word is written here and elsewhere; `written` has a bit for each of [`Fact::WRITTEN`].
+fn written_key(case: Case, is_first: bool, written: u64) -> u64 {
+    let here = hash::combine(hash::combine(1, case as u64), u64::from(is_first));
+    hash::combine(here, written)
+}
+
+/// Calls `each` with the key and the name of every feature that evidence may make of words. Slow: for explanations.
+pub(crate) fn name_features(words: &BTreeSet<&str>, mut each: impl FnMut(u64, &dyn Fn() -> String)) {
+    for word in words {
+        for fact in Fact::NEXT_TO {
+            let key = fact.key(Some(hash::key(word.as_bytes())));
+            each(key, &|| format!("elsewhere {}: {word}", fact.name()));
+        }
+    }
+    for (case, name) in [(Case::Capital, "capital"), (Case::Lower, "lower"), (Case::Other, "other")] {
+        for (is_first, place) in [(false, ""), (true, ", first word")] {
+            for written in 0..1 << Fact::WRITTEN.len() {
+                each(written_key(case, is_first, written), &|| {
+                    let facts = Fact::WRITTEN.iter().enumerate().filter(|(bit, _)| written >> bit & 1 == 1);
+                    let facts: Vec<&str> = facts.map(|(_, fact)| fact.name()).collect();
+                    format!("{name}{place}, elsewhere: {}", facts.join(" "))
+                });
+            }
+        }
+        layout::name_features(words, case as u64, name, &mut each);
+    }
 }
 
 impl Evidence {
@@ -171,8 +217,6 @@ impl Evidence {
     /// The keys of the features of a word: facts from its other occurrences.
     pub(crate) fn features(&self, sentence: usize, word_number: usize, keys: &mut Vec<u64>) {
         let token = self.starts[sentence] + word_number;
-        let case = hash::combine(1, self.cases[token] as u64);
-        let first = hash::combine(case, u64::from(word_number == 0));
         let mut written = 0u64;
         for fact in &self.facts[self.tokens[token] as usize] {
             if fact.count == 1 && fact.token as usize == token {
@@ -184,7 +228,7 @@ impl Evidence {
                 None => {}
             }
         }
-        keys.push(hash::combine(first, written));
+        keys.push(written_key(self.cases[token], word_number == 0, written));
         let sentence_end = self.starts.get(sentence + 1).copied().unwrap_or(self.tokens.len());
         // Outside of the sentence.
         const NONE: u64 = 1;

@@ -46,6 +46,8 @@ U33:%S[-1,0,3]
 U34:%S[1,0,3]
 U35:%X[-1,0]/%H[0,0]
 U36:%X[1,0]/%H[0,0]
+# Pairs of labels by the shapes of their words.
+B00:%H[-1,0]/%H[0,0]
 "#;
 
 /// The built-in templates, with lines for what is there.

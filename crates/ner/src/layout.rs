@@ -3,6 +3,8 @@
 //! In a line of capitals a capital says nothing, and in a table a town is often a team: what the words of such lines are is learned
 //! apart from those in running text.
 
+use std::collections::BTreeSet;
+
 use consonant_learn::hash;
 use consonant_text::Sentence;
 
@@ -62,21 +64,78 @@ impl Layout {
         self.lines[sentence] / 2 == Style::Capitals as u64
     }
 
-    /// Adds the keys of what the sentence's looks say about a word; `near` are the keys of the words before, here and after, in lower case, and `case` is how the word is written.
+    /// Adds the keys of what the sentence's looks say about a word: `near` are the keys of the words before, here and after, in lower
+    /// case, and `case` is how the word is written.
     pub(crate) fn features(&self, sentence: usize, near: [u64; 3], case: u64, keys: &mut Vec<u64>) {
-        // Outside of the text.
-        const NONE: u64 = 6;
-        let seed = |kind: u64| hash::combine(0x6c61_796f_7574, kind);
         let line = self.lines[sentence];
         let before = sentence.checked_sub(1).map_or(NONE, |before| self.lines[before]);
         let after = self.lines.get(sentence + 1).copied().unwrap_or(NONE);
-        let lines = hash::combine(hash::combine(line, before), after);
-        keys.push(hash::combine(seed(0), hash::combine(lines, case)));
-        let place = hash::combine(line, sentence.min(TOP) as u64);
-        keys.push(hash::combine(seed(1), hash::combine(place, case)));
+        keys.push(lines_key(line, before, after, case));
+        keys.push(place_key(line, sentence.min(TOP) as u64, case));
         if line / 2 != Style::Running as u64 {
-            for (kind, word) in near.into_iter().enumerate() {
-                keys.push(hash::combine(seed(2 + kind as u64), hash::combine(line / 2, word)));
+            let near = near.into_iter().enumerate();
+            keys.extend(near.map(|(place, word)| word_key(line / 2, place as u64, word)));
+        }
+    }
+}
+
+/// Beyond the ends of the text.
+const NONE: u64 = 6;
+
+fn seed(kind: u64) -> u64 {
+    hash::combine(0x6c61_796f_7574, kind)
+}
+
+fn lines_key(line: u64, before: u64, after: u64, case: u64) -> u64 {
+    let lines = hash::combine(hash::combine(line, before), after);
+    hash::combine(seed(0), hash::combine(lines, case))
+}
+
+fn place_key(line: u64, place: u64, case: u64) -> u64 {
+    hash::combine(seed(1), hash::combine(hash::combine(line, place), case))
+}
+
+fn word_key(style: u64, place: u64, word: u64) -> u64 {
+    hash::combine(seed(2 + place), hash::combine(style, word))
+}
+
+/// Calls `each` with the key and the name of every feature that the looks of lines may make of words written in one case.
+pub(crate) fn name_features(
+    words: &BTreeSet<&str>,
+    case: u64,
+    case_name: &str,
+    each: &mut impl FnMut(u64, &dyn Fn() -> String),
+) {
+    const LINES: [&str; 7] = [
+        "running",
+        "running with numbers",
+        "titles",
+        "titles with numbers",
+        "capitals",
+        "capitals with numbers",
+        "none",
+    ];
+    for (line, name) in LINES[..6].iter().enumerate() {
+        for (before, name_before) in LINES.iter().enumerate() {
+            for (after, name_after) in LINES.iter().enumerate() {
+                each(lines_key(line as u64, before as u64, after as u64, case), &|| {
+                    format!("{case_name}, lines: {name_before} / {name} / {name_after}")
+                });
+            }
+        }
+        for place in 0..=TOP {
+            each(place_key(line as u64, place as u64, case), &|| {
+                format!("{case_name}, line {}: {name}", place + 1)
+            });
+        }
+    }
+    for word in words {
+        let lower = word.to_lowercase();
+        for (style, name) in [(Style::Titles, "titles"), (Style::Capitals, "capitals")] {
+            for (place, name_of_place) in ["before", "here", "after"].iter().enumerate() {
+                each(word_key(style as u64, place as u64, hash::key(lower.as_bytes())), &|| {
+                    format!("in {name}, {name_of_place}: {lower}")
+                });
             }
         }
     }

@@ -211,15 +211,17 @@ pub(crate) fn train_with_labels(
     };
     let mut model = NerModel::from_bytes(&begin(&described).to_bytes())?;
     let enough = gold.iter().flatten().filter(|label| *label != "O").count() >= ENOUGH;
-    let open = settings.bias.is_none()
-        || (settings.strength.is_none() && settings.consistency != Consistency::None);
-    let mut halves = match settings.consistency == Consistency::Patterns || (open && enough && dev.is_none()) {
+    let open =
+        settings.bias.is_none() || (settings.strength.is_none() && settings.consistency != Consistency::None);
+    let mut halves = match settings.consistency == Consistency::Patterns || (open && enough && dev.is_none())
+    {
         true => choice::halves(sentences, &settings, &described, corpus.labels())?,
         false => Vec::new(),
     };
     let mut on_dev = dev.map(|dev| Trial::new(model.clone(), Cow::Borrowed(dev))).transpose()?;
     // A half comes with a word model of its own, which has not seen the half either. It speaks later.
-    let half_words = halves.iter_mut().map(|half| std::mem::replace(&mut half.model.agreement, Agreement::None));
+    let half_words =
+        halves.iter_mut().map(|half| std::mem::replace(&mut half.model.agreement, Agreement::None));
     let half_words: Vec<Agreement> = half_words.collect();
     if let (None, Some(trials)) = (settings.bias, trials(&mut on_dev, &mut halves, enough)) {
         described.bias = choice::bias(trials, margin, 0.0)?;
@@ -255,7 +257,8 @@ pub(crate) fn train_with_labels(
     if settings.consistency != Consistency::None
         && let Some(trials) = trials(&mut on_dev, &mut halves, enough)
     {
-        let own = half_words.into_iter().filter(|own| dev.is_none() && matches!(own, Agreement::Words { .. }));
+        let own =
+            half_words.into_iter().filter(|own| dev.is_none() && matches!(own, Agreement::Words { .. }));
         let agreements = own.chain(std::iter::repeat_with(|| model.agreement.clone()));
         for (trial, agreement) in trials.iter_mut().zip(agreements) {
             trial.set_agreement(agreement)?;
@@ -279,6 +282,10 @@ pub(crate) fn train_with_labels(
     }
     let mut writer = begin(&described);
     model.agreement.store(&mut writer, &words);
+    // Models of halves are for training alone: nobody inspects them.
+    if numbered.is_none() {
+        model.store_names(&mut writer, sentences);
+    }
     Ok(Trained {
         model: writer,
         epoch: trained.epoch,

@@ -1,12 +1,17 @@
 //! A recognizer on disk: the chain, its templates and resources, how labels agree, and how it came to be.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use consonant_learn::model::{Model, ModelWriter};
-use consonant_sequence::ChainModel;
-use consonant_sequence::features::Resources;
+use consonant_learn::names::FeatureNames;
+use consonant_sequence::features::{FeatureBuffer, Resources, Scope as FeatureScope};
+use consonant_sequence::{ChainModel, Strength};
+use consonant_text::Sentence;
 use consonant_text::entity::Scheme;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::evidence;
 use crate::features::Features;
 use crate::occurrences::OrdinaryWords;
 use crate::parts::LabelSet;
@@ -15,6 +20,9 @@ use crate::{Decoder, NerError};
 
 /// The name of the task in model files.
 pub const TASK: &str = "ner";
+
+/// Names are kept for so many of the strongest features.
+const NAMED_FEATURES: usize = 500;
 
 /// How labels of one word in several places are made to agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -112,6 +120,7 @@ pub struct NerModel {
     pub(crate) labels: LabelSet,
     pub(crate) agreement: Agreement,
     pub(crate) settings: Settings,
+    names: Option<FeatureNames>,
 }
 
 /// What makes labels agree.
@@ -180,7 +189,8 @@ impl NerModel {
             return Err(model.damaged("its bias, strength or margin is no number").into());
         }
         let agreement = Agreement::open(model, &settings, &labels)?;
-        Ok(Self { chain, features, labels, agreement, settings })
+        let names = FeatureNames::open(model, TASK)?;
+        Ok(Self { chain, features, labels, agreement, settings, names })
     }
 
     /// Opens a model from bytes in memory.
@@ -209,6 +219,62 @@ impl NerModel {
     /// The chain over the words of a sentence.
     pub fn chain(&self) -> &ChainModel {
         &self.chain
+    }
+
+    /// The strongest weights of the chain, strongest first.
+    pub fn strongest(&self, count: usize) -> Vec<Strength> {
+        self.chain.strongest(self.names.as_ref(), count)
+    }
+
+    /// What makes labels agree by patterns, as it counts: for each way to agree, its weight. Empty for other kinds of agreement.
+    pub fn agreement_weights(&self) -> Vec<(String, f32)> {
+        let Agreement::Patterns { layout, weights, .. } = &self.agreement else { return Vec::new() };
+        let names = layout.names(&self.labels);
+        names.into_iter().zip(weights).map(|(name, weight)| (name, self.settings.strength * weight)).collect()
+    }
+
+    /// Keeps names for the strongest weights, found in the sentences that the recognizer was trained on.
+    pub(crate) fn store_names(&self, writer: &mut ModelWriter, sentences: &[Sentence]) {
+        let strongest = self.chain.strongest_features(NAMED_FEATURES).into_iter();
+        let mut names: BTreeMap<u64, Option<String>> = strongest.map(|key| (key, None)).collect();
+        let words: BTreeSet<&str> = sentences
+            .iter()
+            .flat_map(|sentence| (0..sentence.len()).map(|word| sentence.form(word)))
+            .collect();
+        evidence::name_features(&words, |key, name| {
+            if let Some(known @ None) = names.get_mut(&key) {
+                *known = Some(name());
+            }
+        });
+        let mut left = names.values().filter(|name| name.is_none()).count();
+        let mut reader = self.features.reader();
+        let mut features = FeatureBuffer::default();
+        for sentence in sentences {
+            if left == 0 {
+                break;
+            }
+            reader.sentence(0, sentence);
+            for word in 0..sentence.len() {
+                self.features.extractor.node_features(&reader.workspace, word, &mut features);
+                if !features.keys.iter().any(|key| names.get(key).is_some_and(Option::is_none)) {
+                    continue;
+                }
+                let value = |word: usize, column: usize| match column {
+                    0 => sentence.form(word),
+                    _ => sentence.upos(word),
+                };
+                for feature in
+                    self.features.extractor.describe(sentence.len(), value, word, FeatureScope::Node)
+                {
+                    if let Some(name @ None) = names.get_mut(&feature.key) {
+                        *name = Some(feature.name);
+                        left -= 1;
+                    }
+                }
+            }
+        }
+        let known = names.iter().filter_map(|(&key, name)| Some((key, name.as_deref()?)));
+        FeatureNames::store(writer, TASK, known);
     }
 
     /// Whether it reads the parts of speech of words.

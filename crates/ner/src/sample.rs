@@ -83,8 +83,9 @@ pub(crate) fn sample(random: &mut Random, with_steps: bool) -> Sample {
             let mut edges = Vec::new();
             if with_steps {
                 edges = random.weights((length - 1) * size * size);
-                steps =
-                    edges.iter().zip(transitions.iter().cycle()).map(|(edge, pair)| edge + pair).collect();
+                let table =
+                    |edges: &[f32]| edges.iter().zip(&transitions).map(|(edge, pair)| edge + pair).collect();
+                steps = edges.chunks_exact(size * size).map(table).collect();
             }
             let chain = Chain::new(&nodes, &compiled).unwrap();
             let chain = if edges.is_empty() { chain } else { chain.with_edges(&edges).unwrap() };

@@ -1,5 +1,7 @@
 //! The scores of a sentence's labels, with the sums of features that depend on one word alone kept by word.
 
+use std::sync::Arc;
+
 use consonant_learn::table::Table;
 use consonant_sequence::features::FeatureBuffer;
 
@@ -95,8 +97,9 @@ fn add_row(row: &[f32], scores: &mut [f32]) {
 pub(crate) struct SentenceScores {
     /// A row of scores for each word; labels that may not begin or end a sentence are at minus infinity there.
     pub(crate) nodes: Vec<f32>,
-    /// For each word but the first, scores by previous label and label, if they differ from word to word; else nothing.
-    pub(crate) steps: Vec<f32>,
+    /// For each word but the first, scores by previous label and label, if they differ from word to word; else nothing. Words of equal
+    /// shapes share a table.
+    pub(crate) steps: Vec<Arc<[f32]>>,
     /// The best labels, and their score.
     pub(crate) path: Vec<u32>,
     pub(crate) value: f64,
@@ -112,11 +115,7 @@ impl SentenceScores {
             .map(|(word, &label)| f64::from(self.nodes[word * labels + label as usize]));
         let steps = path.windows(2).enumerate().map(|(word, pair)| {
             let cell = pair[0] as usize * labels + pair[1] as usize;
-            f64::from(if self.steps.is_empty() {
-                transitions[cell]
-            } else {
-                self.steps[word * labels * labels + cell]
-            })
+            f64::from(self.table(word + 1, transitions)[cell])
         });
         nodes.sum::<f64>() + steps.sum::<f64>()
     }
@@ -133,7 +132,7 @@ impl SentenceScores {
         let mut best = nodes[..labels].to_vec();
         let mut from = vec![0u32; words * labels];
         for word in 1..words {
-            let table = self.table(word, labels, transitions);
+            let table = self.table(word, transitions);
             let next: Vec<f32> = (0..labels)
                 .map(|label| {
                     let (mut score, mut before) = (f32::NEG_INFINITY, 0);
@@ -161,9 +160,8 @@ impl SentenceScores {
     }
 
     /// The scores of a word's label by the label before.
-    fn table<'t>(&'t self, word: usize, labels: usize, transitions: &'t [f32]) -> &'t [f32] {
-        let table = (word - 1) * labels * labels;
-        self.steps.get(table..table + labels * labels).unwrap_or(transitions)
+    pub(crate) fn table<'t>(&'t self, word: usize, transitions: &'t [f32]) -> &'t [f32] {
+        self.steps.get(word - 1).map_or(transitions, |table| table)
     }
 
     /// For each word, the labels whose best sequence scores at most `slack` less than the best of all.
@@ -173,7 +171,7 @@ impl SentenceScores {
             return;
         }
         let labels = self.nodes.len() / words;
-        let table = |word: usize| self.table(word, labels, transitions);
+        let table = |word: usize| self.table(word, transitions);
         let mut forward = self.nodes.clone();
         for word in 1..words {
             let table = table(word);

@@ -56,6 +56,7 @@ mod objective;
 mod parts;
 mod sentences;
 mod space;
+mod strength;
 mod train;
 
 pub use algorithm::{ALGORITHMS, Algorithm, algorithm};
@@ -68,4 +69,5 @@ pub use ngrams::LabelGrams;
 pub use parts::PartsOfLabel;
 pub use sentences::Sentences;
 pub use space::Space;
+pub use strength::Strength;
 pub use train::{Dev, Metric, TrainedChain, Training, train};

@@ -30,6 +30,7 @@ mod learn;
 mod model;
 mod parts;
 
+pub use consonant_sequence::Strength;
 pub use decode::{Decoded, Decoder, Request};
 pub use dictionary::TagDictionary;
 pub use documents::ConstantWords;
@@ -37,5 +38,5 @@ pub use error::TaggerError;
 pub use explain::{Contribution, Explanation};
 pub use features::built_in_templates;
 pub use learn::{Corpora, TaggerSettings, Trained, prepare, train};
-pub use model::{Strength, TASK, Tagger};
+pub use model::{TASK, Tagger};
 pub use parts::Column;

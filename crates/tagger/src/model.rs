@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::names::FeatureNames;
-use consonant_sequence::ChainModel;
 use consonant_sequence::features::{Extractor, Resources, Scope, Templates};
+use consonant_sequence::{ChainModel, Strength};
 use consonant_text::Sentence;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -44,17 +44,6 @@ mod column_name {
     pub fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Column, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
-}
-
-/// A weight and what it speaks of.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Strength {
-    /// The feature, or the labels of an n-gram.
-    pub feature: String,
-    /// The label.
-    pub label: String,
-    /// The weight.
-    pub weight: f32,
 }
 
 /// A trained tagger. Cheap to clone; weights stay in the mapped file.
@@ -120,47 +109,13 @@ impl Tagger {
 
     /// The strongest weights, label n-grams included, strongest first. Features have their names if they are among those that were kept.
     pub fn strongest(&self, count: usize) -> Vec<Strength> {
-        let names: FxHashMap<u64, &str> = self.names.iter().flat_map(FeatureNames::iter).collect();
-        let label = |entry: u32| self.chain.entry_name(entry).to_owned();
-        let mut found: Vec<(f32, u64, u32)> = Vec::new();
-        for (key, pairs) in self.chain.node_table().rows() {
-            found.extend(pairs.map(|(label, weight)| (weight, key, label)));
-        }
-        keep_strongest(&mut found, count);
-        let mut strengths: Vec<Strength> = found
-            .into_iter()
-            .map(|(weight, key, of)| Strength {
-                feature: names.get(&key).map_or_else(|| format!("#{key:016x}"), |name| (*name).to_owned()),
-                label: label(of),
-                weight,
-            })
-            .collect();
-        for gram in self.chain.grams().grams() {
-            let Some((last, history)) = gram.split_last() else { continue };
-            let history: Vec<String> = history.iter().map(|&of| label(of)).collect();
-            strengths.push(Strength {
-                feature: format!("after {}", history.join(" ")),
-                label: label(*last),
-                weight: self.chain.gram_weight(gram),
-            });
-        }
-        strengths.sort_by(|a, b| {
-            b.weight.abs().total_cmp(&a.weight.abs()).then_with(|| a.feature.cmp(&b.feature))
-        });
-        strengths.truncate(count);
-        strengths
+        self.chain.strongest(self.names.as_ref(), count)
     }
 
     /// Keeps names for the strongest weights, found in the sentences that the tagger was trained on.
     pub(crate) fn store_names(&self, writer: &mut ModelWriter, sentences: &[Sentence]) {
-        let mut found: Vec<(f32, u64, u32)> = Vec::new();
-        for (key, pairs) in self.chain.node_table().rows() {
-            let strongest = pairs.map(|(_, weight)| weight).max_by(|a, b| a.abs().total_cmp(&b.abs()));
-            found.extend(strongest.map(|weight| (weight, key, 0)));
-        }
-        keep_strongest(&mut found, NAMED_WEIGHTS);
-        let mut missing: FxHashMap<u64, Option<String>> =
-            found.iter().map(|&(_, key, _)| (key, None)).collect();
+        let strongest = self.chain.strongest_features(NAMED_WEIGHTS).into_iter();
+        let mut missing: FxHashMap<u64, Option<String>> = strongest.map(|key| (key, None)).collect();
         let mut left = missing.len();
         let mut workspace = self.extractor.workspace();
         let mut features = Default::default();
@@ -188,17 +143,6 @@ impl Tagger {
         names.sort_unstable();
         FeatureNames::store(writer, "tagger", names.iter().map(|(key, name)| (*key, name.as_str())));
     }
-}
-
-fn keep_strongest(found: &mut Vec<(f32, u64, u32)>, count: usize) {
-    let stronger = |a: &(f32, u64, u32), b: &(f32, u64, u32)| {
-        b.0.abs().total_cmp(&a.0.abs()).then_with(|| (a.1, a.2).cmp(&(b.1, b.2)))
-    };
-    if found.len() > count && count > 0 {
-        found.select_nth_unstable_by(count - 1, stronger);
-    }
-    found.truncate(count);
-    found.sort_unstable_by(stronger);
 }
 
 /// Begins a model file with all but the names.

@@ -11,12 +11,12 @@ use consonant_sequence::Labels;
 use consonant_text::Sentence;
 
 use super::{GroupLinks, GroupProblem, Layout, PatternDecoder};
+use crate::NerError;
 use crate::choice::Trial;
 use crate::documents::groups;
 use crate::occurrences::OrdinaryWords;
-use crate::scores::SentenceScores;
 use crate::parts::gold_labels;
-use crate::NerError;
+use crate::scores::SentenceScores;
 
 /// Passes over the training data.
 const EPOCHS: usize = 10;

@@ -61,6 +61,23 @@ impl Layout {
         CASES * (self.labels + self.types) + self.types
     }
 
+    /// What each weight speaks of.
+    pub(crate) fn names(&self, labels: &LabelSet) -> Vec<String> {
+        let mut kinds = vec![""; self.types];
+        for label in 0..labels.len() as u32 {
+            if let Some((_, kind)) = labels.tag(label) {
+                kinds[self.type_of[label as usize]] = kind;
+            }
+        }
+        let mut names = Vec::with_capacity(self.parameters());
+        for case in ["capitalized", "lower-case", "other"] {
+            names.extend(labels.names().map(|label| format!("same {case} word, both {label}")));
+            names.extend(kinds.iter().map(|kind| format!("same {case} word, both in {kind}")));
+        }
+        names.extend(kinds.iter().map(|kind| format!("same phrase, both {kind}")));
+        names
+    }
+
     /// The weight of two labels at the ends of a skip edge: equal labels, or equal types. Words outside of names have none: what most
     /// occurrences are would otherwise outvote the one place where a name is clear.
     pub(super) fn skip(&self, case: usize, one: usize, other: usize) -> Option<usize> {

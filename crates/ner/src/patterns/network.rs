@@ -86,8 +86,7 @@ impl Network {
         }
         for (sentence, scores) in problem.linked() {
             for token in starts[sentence] + 1..starts[sentence + 1] {
-                let step = (token - starts[sentence] - 1) * labels * labels;
-                let table = scores.steps.get(step..step + labels * labels).unwrap_or(problem.transitions);
+                let table = scores.table(token - starts[sentence], problem.transitions);
                 network.join_neighbours(token, |one, other| {
                     f64::from(table[one as usize * labels + other as usize])
                 });

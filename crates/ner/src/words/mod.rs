@@ -75,8 +75,14 @@ impl WordProblem<'_> {
 pub(crate) fn subgradient(problem: &WordProblem<'_>) -> Result<WordAnswer, NerError> {
     let labels = problem.labels;
     let tokens = problem.occurrences.tokens();
-    let sentence_transitions =
-        Transitions::dense(labels, problem.transitions, Some(problem.mask)).map_err(wrap)?;
+    // Where steps have scores of their own, these hold the transitions.
+    let steps: Vec<Vec<f32>> = match problem.scores.iter().any(|scores| !scores.steps.is_empty()) {
+        true => problem.scores.iter().map(|scores| scores.steps.concat()).collect(),
+        false => Vec::new(),
+    };
+    let nothing = vec![0.0; labels * labels];
+    let base = if steps.is_empty() { problem.transitions } else { &nothing };
+    let sentence_transitions = Transitions::dense(labels, base, Some(problem.mask)).map_err(wrap)?;
     let word_transitions = Transitions::dense(labels, problem.word_transitions, None).map_err(wrap)?;
     let mut nodes: Vec<Vec<f32>> = problem.scores.iter().map(|scores| scores.nodes.clone()).collect();
     let mut word_nodes = problem.word_nodes.to_vec();
@@ -98,8 +104,8 @@ pub(crate) fn subgradient(problem: &WordProblem<'_>) -> Result<WordAnswer, NerEr
         iterations += 1;
         for (number, nodes) in nodes.iter().enumerate().filter(|(number, _)| stale_sentences[*number]) {
             let chain = Chain::new(nodes, &sentence_transitions).map_err(wrap)?;
-            let steps = &problem.scores[number].steps;
-            let chain = if steps.is_empty() { chain } else { chain.with_edges(steps).map_err(wrap)? };
+            let chain =
+                if steps.is_empty() { chain } else { chain.with_edges(&steps[number]).map_err(wrap)? };
             values[number] = workspace.viterbi(&chain, &mut paths[number]).map_err(wrap)?;
         }
         let mut first = 0;
@@ -208,7 +214,7 @@ pub(crate) fn ad3(problem: &WordProblem<'_>) -> Result<WordAnswer, NerError> {
         if tokens.len() > 1 {
             let steps = match scores.steps.is_empty() {
                 true => repeat(&transitions, tokens.len() - 1),
-                false => double(&scores.steps),
+                false => double(&scores.steps.concat()),
             };
             add(&tokens, steps)?;
         }
