@@ -4,7 +4,7 @@ mod random;
 
 use consonant_map::oracle::arborescence::{Arborescence, RootChildren};
 use consonant_map::solver::{Limits, Method, solve};
-use consonant_map::{Graph, Status};
+use consonant_map::{Ad3, Ad3Options, Graph, Status};
 use random::{Random, Recipe, Sample};
 
 fn recipe(seed: u64) -> Recipe {
@@ -37,6 +37,26 @@ fn exact_search_proves_everything() {
 #[test]
 fn exact_search_stopped_early_still_tells_the_truth() {
     run(Method::Exact, 500, &Limits { max_iterations: Some(1), ..Limits::default() });
+}
+
+/// A few iterations of AD3, and the gap that they leave closed by branch and bound.
+#[test]
+fn branching_over_ad3_proves_everything() {
+    let mut left = 0;
+    for seed in 0..1500 {
+        let recipe = match seed % 2 {
+            0 => recipe(seed),
+            _ => Recipe { whole: true, scale: 5.0, tables: false, oracles: false, ..recipe(seed) },
+        };
+        let sample = Sample::new(seed, &recipe);
+        let mut solver = Ad3::new(Ad3Options { max_iterations: 30, ..Ad3Options::default() });
+        let relaxed = solver.solve(&sample.graph);
+        left += matches!(relaxed.status, Status::Feasible | Status::Stopped) as usize;
+        let solution = solver.close(&sample.graph, relaxed, &Limits::default());
+        sample.check(&solution, &format!("seed {seed}"));
+        assert!(matches!(solution.status, Status::Optimal | Status::Infeasible), "seed {seed}");
+    }
+    assert!(left > 200, "{left} gaps were left to close");
 }
 
 /// Queens that must not attack each other, with a score for each field: any relaxation is loose here, so that search over

@@ -240,6 +240,16 @@ impl Ad3 {
         self.solve_fixed(graph, &[])
     }
 
+    /// Decides open slots by the bound at the last multipliers, see [`Dual::decide`].
+    pub(crate) fn decide(&mut self, graph: &Graph, needed: f64, fixed: &mut [Option<bool>]) -> bool {
+        self.state.as_mut().is_none_or(|state| state.dual.decide(graph, needed, fixed))
+    }
+
+    /// How many factors a slot is in.
+    pub(crate) fn degree(&self, slot: usize) -> usize {
+        self.state.as_ref().map_or(0, |state| state.dual.layout.degree(slot))
+    }
+
     /// Solves with some slots fixed (branch and bound); an empty slice fixes none.
     pub(crate) fn solve_fixed(&mut self, graph: &Graph, fixed: &[Option<bool>]) -> Solution {
         let start = Instant::now();

@@ -1,10 +1,13 @@
 //! Branch and bound over AD3's bound, for graphs with factors that only an oracle knows.
 //!
 //! Best-first with dives: of the two children of a node the one the relaxation prefers is solved next, the other waits in a
-//! heap by its bound. AD3 goes on from the multipliers of the node solved last.
+//! heap by its bound. AD3 goes on from the multipliers of the node solved last. What the bound alone decides is fixed before
+//! branching, which leaves little to branch on where the relaxation is good.
 
 use super::ad3::{Ad3, Ad3Options};
-use super::{Limits, closes, improvement};
+use super::exact::common_unit;
+use super::{Limits, improvement};
+use crate::factor::{Closed, ClosedGroup};
 use crate::model::Graph;
 use crate::solution::{Solution, Status, TracePoint};
 use std::collections::BinaryHeap;
@@ -91,6 +94,8 @@ struct Search<'a> {
     options: Ad3Options,
     best: Option<Solution>,
     gap: f64,
+    /// Every value is a multiple of this; zero when nothing is known.
+    unit: f64,
     nodes: usize,
     trace: Vec<TracePoint>,
     start: Instant,
@@ -101,7 +106,8 @@ impl<'a> Search<'a> {
     fn new(graph: &'a Graph, ad3: &'a mut Ad3, limits: &'a Limits) -> Self {
         let options = ad3.options.clone();
         let (start, trace) = (Instant::now(), Vec::new());
-        Search { graph, ad3, options, best: None, gap: limits.gap, nodes: 0, trace, start, limits }
+        let unit = score_unit(graph);
+        Search { graph, ad3, options, best: None, gap: limits.gap, unit, nodes: 0, trace, start, limits }
     }
 
     fn value(&self) -> f64 {
@@ -111,7 +117,10 @@ impl<'a> Search<'a> {
     /// The bound a node must exceed to be worth anything.
     fn needed(&self) -> f64 {
         let value = self.value();
-        if value == f64::NEG_INFINITY { value } else { value + improvement(value, self.gap) }
+        if value == f64::NEG_INFINITY {
+            return value;
+        }
+        value + improvement(value, self.gap).max(self.unit * (1.0 - 1e-4))
     }
 
     fn out_of_limits(&self) -> bool {
@@ -127,7 +136,7 @@ impl<'a> Search<'a> {
         // Nodes given up at a limit or with everything fixed still count in the bound.
         let mut closed = f64::NEG_INFINITY;
         loop {
-            let Some(node) = next.take().or_else(|| open.pop()) else { return closed };
+            let Some(mut node) = next.take().or_else(|| open.pop()) else { return closed };
             if node.bound <= self.needed() {
                 // The heap is ordered: nothing better is left, but a dive may have come here by itself.
                 closed = closed.max(node.bound.min(self.needed()));
@@ -147,6 +156,11 @@ impl<'a> Search<'a> {
             self.keep(solution);
             if bound <= self.needed() || status == Status::Optimal {
                 closed = closed.max(bound.min(self.needed()));
+                continue;
+            }
+            let needed = self.needed();
+            if needed > f64::NEG_INFINITY && !self.ad3.decide(self.graph, needed, &mut node.fixed) {
+                closed = closed.max(bound.min(needed));
                 continue;
             }
             let Some((slot, preferred)) = self.branch_on(&node.fixed, &relaxed) else {
@@ -212,10 +226,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The open slot the relaxation is least decided about, and the side it leans to.
+    /// The open slot the relaxation is least decided about, those of many factors before others, and the side it leans to.
     fn branch_on(&self, fixed: &[Option<bool>], relaxed: &[f64]) -> Option<(usize, bool)> {
         let open = (0..fixed.len()).filter(|&slot| fixed[slot].is_none());
-        let slot = open.min_by(|&a, &b| (relaxed[a] - 0.5).abs().total_cmp(&(relaxed[b] - 0.5).abs()))?;
+        let doubt = |slot: usize| {
+            relaxed[slot].min(1.0 - relaxed[slot]).max(0.0) * (self.ad3.degree(slot) as f64).sqrt()
+        };
+        let slot = open.max_by(|&a, &b| doubt(a).total_cmp(&doubt(b)).then(b.cmp(&a)))?;
         Some((slot, relaxed[slot] > 0.5))
     }
 
@@ -234,13 +251,15 @@ impl<'a> Search<'a> {
     fn finish(mut self, root: Option<Solution>) -> Solution {
         let bound = self.run(root);
         let value = self.value();
+        let whole = |bound: f64| (bound / self.unit + 1e-5).floor() * self.unit;
+        let bound = if self.unit > 0.0 && bound.is_finite() { whole(bound) } else { bound };
         let bound = bound.max(value);
         let seconds = self.start.elapsed().as_secs_f64();
         let status = if bound == f64::NEG_INFINITY {
             Status::Infeasible
         } else if value == f64::NEG_INFINITY {
             Status::Stopped
-        } else if closes(value, bound, self.gap) {
+        } else if bound <= self.needed() {
             Status::Optimal
         } else {
             Status::Feasible
@@ -261,4 +280,17 @@ impl<'a> Search<'a> {
             },
         }
     }
+}
+
+/// The unit of which every value is a multiple, see [`common_unit`]; zero where an oracle may have scores of its own.
+fn score_unit(graph: &Graph) -> f64 {
+    let mut pairs = Vec::new();
+    for group in &graph.groups {
+        let Some(closed) = group.as_any().downcast_ref::<ClosedGroup>() else { return 0.0 };
+        pairs.extend(closed.kinds().iter().filter_map(|kind| match kind {
+            Closed::Pair(score) => Some(*score),
+            _ => None,
+        }));
+    }
+    common_unit(graph.scores.iter().copied().chain(pairs).chain([graph.offset]))
 }

@@ -4,6 +4,9 @@ use super::layout::Layout;
 use crate::group::Warm;
 use crate::model::Graph;
 
+/// Factors with more links are not asked link by link what a decision costs them.
+const MOST_FORCED: usize = 512;
+
 /// Multipliers and buffers of one graph. The multipliers of a slot's links sum to zero; whatever they are, the sum of
 /// the factors' maxima under `share + multiplier` is an upper bound on the value of every assignment.
 pub(crate) struct Dual {
@@ -115,6 +118,58 @@ impl Dual {
             bound += g.maximize(&mut *self.warm[group], scores, &mut self.best[range], parallel);
         }
         bound + 1e-15 * magnitude
+    }
+
+    /// Decides open slots by the bound: where one value would press it to `needed` or below, the slot has the other (reduced-cost
+    /// fixing). Each factor is asked by how much its maximum falls when a link is forced; falls of several factors add up, since every
+    /// factor is maximized alone. `false`: nothing exceeds `needed`.
+    pub(crate) fn decide(&mut self, graph: &Graph, needed: f64, fixed: &mut [Option<bool>]) -> bool {
+        let bound = self.bound(graph, false);
+        let mut falls = vec![[0.0f64; 2]; graph.slots()];
+        let (mut scores, mut best, mut other) = (Vec::new(), Vec::new(), Vec::new());
+        for group in 0..self.layout.groups() {
+            let g = self.layout.group(graph, group);
+            let warm = &mut *self.warm[group];
+            for factor in 0..g.factors() {
+                let range = g.offsets()[factor] as usize..g.offsets()[factor + 1] as usize;
+                let links = &g.links()[range.clone()];
+                if links.len() > MOST_FORCED || links.iter().all(|link| fixed[link.slot()].is_some()) {
+                    continue;
+                }
+                let start = self.layout.group_start[group];
+                scores.clear();
+                scores.extend_from_slice(&self.link_scores[start + range.start..start + range.end]);
+                best.resize(links.len(), 0.0);
+                other.resize(links.len(), 0.0);
+                let most = g.maximize_one(warm, factor, &scores, &mut best);
+                for (i, link) in links.iter().enumerate() {
+                    if fixed[link.slot()].is_some() {
+                        continue;
+                    }
+                    let own = scores[i];
+                    for on in [false, true] {
+                        if best[i] == on as u8 as f64 {
+                            continue;
+                        }
+                        scores[i] = if on { own + self.large } else { -self.large };
+                        let forced = g.maximize_one(warm, factor, &scores, &mut other);
+                        let forced = if on { forced - self.large } else { forced };
+                        falls[link.slot()][(on != link.is_negated()) as usize] += (most - forced).max(0.0);
+                    }
+                    scores[i] = own;
+                }
+            }
+        }
+        let slack = bound - needed + 1e-12 * self.large + 1e-9 * bound.abs();
+        for (slot, fixed) in fixed.iter_mut().enumerate().filter(|(_, fixed)| fixed.is_none()) {
+            match falls[slot].map(|fall| fall > slack) {
+                [true, true] => return false,
+                [true, false] => *fixed = Some(true),
+                [false, true] => *fixed = Some(false),
+                [false, false] => {}
+            }
+        }
+        true
     }
 
     /// Whether a bound this low proves that nothing is feasible: every assignment breaks a constraint that costs `large`.

@@ -64,6 +64,8 @@ pub struct Recipe {
     /// The chance that a score is minus infinity.
     pub forbidden: f64,
     pub scale: f64,
+    /// Whether scores are whole numbers.
+    pub whole: bool,
 }
 
 impl Default for Recipe {
@@ -76,6 +78,7 @@ impl Default for Recipe {
             oracles: true,
             forbidden: 0.0,
             scale: 1.0,
+            whole: false,
         }
     }
 }
@@ -85,8 +88,9 @@ impl Sample {
         let mut random = Random::new(seed);
         let mut graph = Graph::new();
         let mut variables: Vec<Variable> = Vec::new();
+        let whole = |score: f64| if recipe.whole { score.round() } else { score };
         let score = |random: &mut Random| {
-            let score = random.uniform() * recipe.scale;
+            let score = whole(random.uniform() * recipe.scale);
             if random.chance(recipe.forbidden) { f64::NEG_INFINITY } else { score }
         };
         for _ in 0..recipe.variables {
@@ -159,7 +163,7 @@ impl Sample {
                     Rule::And { inputs: inputs.to_vec(), output }
                 }
                 6 => {
-                    let score = random.uniform() * 2.0 * recipe.scale;
+                    let score = whole(random.uniform() * 2.0 * recipe.scale);
                     graph.pair(literals[0], literals[1], score).unwrap();
                     Rule::Pair { a: literals[0], b: literals[1], score }
                 }

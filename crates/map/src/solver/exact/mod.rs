@@ -40,6 +40,7 @@ mod primal;
 #[cfg(test)]
 mod tests;
 
+pub(super) use network::common_unit;
 pub use network::{Network, NetworkError, Table};
 
 use branch::{Context, search};

@@ -195,22 +195,24 @@ impl Network {
         }
     }
 
-    /// The unit of which every finite score is a multiple, when scores are whole numbers: bounds
-    /// may then be rounded down to it. Zero when there is none.
+    /// The unit of which every value is a multiple, see [`common_unit`].
     pub(super) fn score_unit(&self) -> f64 {
-        let mut divisor: u64 = 0;
         let scores = self.unary.iter().flatten().chain(self.tables.iter().flat_map(|t| &t.scores));
-        for &score in scores.chain(std::iter::once(&self.constant)) {
-            if score == f64::NEG_INFINITY {
-                continue;
-            }
-            if score.fract() != 0.0 || score.abs() > 1e9 {
-                return 0.0;
-            }
-            divisor = greatest_common_divisor(divisor, score.abs() as u64);
-        }
-        divisor as f64
+        common_unit(scores.copied().chain([self.constant]))
     }
+}
+
+/// The unit of which every finite score is a multiple, when scores are whole numbers: bounds may then be rounded down to it. Zero
+/// when there is none.
+pub(in crate::solver) fn common_unit(scores: impl Iterator<Item = f64>) -> f64 {
+    let mut divisor: u64 = 0;
+    for score in scores.filter(|&score| score != f64::NEG_INFINITY) {
+        if score.fract() != 0.0 || score.abs() > 1e9 {
+            return 0.0;
+        }
+        divisor = greatest_common_divisor(divisor, score.abs() as u64);
+    }
+    divisor as f64
 }
 
 fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
