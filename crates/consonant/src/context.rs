@@ -67,6 +67,13 @@ impl Context {
         self.reporter.note(message.as_ref());
     }
 
+    /// Tells of an epoch of training that is done. From the first one on, an interrupt ends the training
+    /// ([`interrupt::stop`]) and not the process, so that its model is written.
+    pub fn epoch(&self, message: impl AsRef<str>) {
+        interrupt::keep_work();
+        self.note(message);
+    }
+
     /// A line on standard error with `--verbose` only.
     pub fn detail(&self, message: impl AsRef<str>) {
         self.reporter.detail(message.as_ref());

@@ -1,7 +1,9 @@
-//! Ctrl-C (and TERM): files that are not complete yet are removed before the process ends.
+//! Ctrl-C (and TERM): files that are not complete yet are removed before the process ends. A training that has something to
+//! show is asked to stop instead, and writes its model.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result};
@@ -9,8 +11,12 @@ use anyhow::{Context as _, Result};
 /// Temporary files that exist now and have not got their final name.
 static INCOMPLETE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
+/// Whether there is work that can be kept, so that the first interrupt asks for it.
+static WORTH_KEEPING: AtomicBool = AtomicBool::new(false);
+static STOP: AtomicBool = AtomicBool::new(false);
+
 /// By custom 128 + the number of SIGINT.
-const EXIT_INTERRUPTED: i32 = 130;
+pub const EXIT_INTERRUPTED: u8 = 130;
 
 fn incomplete() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     INCOMPLETE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -19,14 +25,28 @@ fn incomplete() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 /// Installs the handler; called once, at the start.
 pub fn install() -> Result<()> {
     ctrlc::set_handler(|| {
+        if WORTH_KEEPING.load(Ordering::Relaxed) && !STOP.swap(true, Ordering::Relaxed) {
+            eprintln!("interrupted: the model is written as it is now; a second interrupt ends at once");
+            return;
+        }
         // The lock is never given back: no file can be finished or begun while the process ends.
         let files = incomplete();
         for path in files.iter() {
             let _ = std::fs::remove_file(path);
         }
-        std::process::exit(EXIT_INTERRUPTED);
+        std::process::exit(EXIT_INTERRUPTED.into());
     })
     .context("cannot install the interrupt handler")
+}
+
+/// From now on the first interrupt only raises the flag of [`stop`].
+pub fn keep_work() {
+    WORTH_KEEPING.store(true, Ordering::Relaxed);
+}
+
+/// A flag for work that can stop and keep what it has.
+pub fn stop() -> &'static AtomicBool {
+    &STOP
 }
 
 /// Creates an incomplete file and registers it in one step, so that no interrupt falls in between.

@@ -1,7 +1,7 @@
 //! What cannot be recorded as a session: pipes that close early, interrupts, standard input, folders of pages.
 #![cfg(unix)]
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -42,6 +42,42 @@ fn standard_input_is_the_default() {
         .unwrap();
     child.stdin.take().unwrap().write_all(WORD.as_bytes()).unwrap();
     assert_eq!(child.wait_with_output().unwrap().stdout, WORD.as_bytes());
+}
+
+#[test]
+fn an_interrupted_training_keeps_its_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let train = folder.path().join("train.conllu");
+    // The same words in two ways: there is always something left to learn.
+    let one = "1\ta\t_\tD\t_\t_\t2\tdep\t_\t_\n2\tb\t_\tN\t_\t_\t0\troot\t_\t_\n\n";
+    let other = "1\ta\t_\tN\t_\t_\t0\troot\t_\t_\n2\tb\t_\tD\t_\t_\t1\tdep\t_\t_\n\n";
+    let both = (one.to_owned() + other).repeat(20);
+    for task in [
+        &["tagger"][..],
+        &["parser", "--order", "1", "--bits", "10", "--label-bits", "10", "--pruner-bits", "10"],
+    ] {
+        let model = folder.path().join(task[0]);
+        let tells = if task[0] == "parser" { both.replace("\tD\t", "\tN\t") } else { both.clone() };
+        std::fs::write(&train, tells).unwrap();
+        let mut child = program()
+            .arg("train")
+            .args(task)
+            .args(["--epochs", "100000000", "--train"])
+            .arg(&train)
+            .arg("--model")
+            .arg(&model)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+        let epoch = said.by_ref().find(|line| line.as_ref().is_ok_and(|line| line.starts_with("epoch")));
+        assert!(epoch.is_some() && !model.exists());
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        assert!(said.map(Result::unwrap).any(|line| line.starts_with("interrupted: the model is written")));
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert!(program().arg("inspect").arg(&model).output().unwrap().status.success(), "{task:?}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no other file stays");
 }
 
 #[test]

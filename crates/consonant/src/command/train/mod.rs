@@ -12,6 +12,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
@@ -19,6 +20,7 @@ use consonant_learn::model::ModelWriter;
 use consonant_learn::trainer::Method;
 
 use crate::context::Context;
+use crate::interrupt;
 use crate::output::Output;
 
 /// Trains a model for a task.
@@ -76,6 +78,12 @@ fn list_online_methods(context: &Context) -> Result<ExitCode> {
 fn store(model: &ModelWriter, mut file: Output, path: &Path) -> Result<()> {
     let written = file.write_all(&model.to_bytes()).and_then(|()| file.finish());
     written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// The end of a training: its model is there, but who interrupted it should not find a success.
+fn done() -> Result<ExitCode> {
+    let is_whole = !interrupt::stop().load(Ordering::Relaxed);
+    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(interrupt::EXIT_INTERRUPTED) })
 }
 
 /// A small file of settings, such as templates.

@@ -12,10 +12,11 @@ use consonant_sequence::{ALGORITHMS, Pairs, algorithm};
 use consonant_text::Sentence;
 use consonant_text::entity::Scheme;
 
-use super::{named_number, read_text, resources, store};
+use super::{done, named_number, read_text, resources, store};
 use crate::command::predict::ner::{copy, tag};
 use crate::command::predict::open_tagger;
 use crate::context::Context;
+use crate::interrupt;
 use crate::sentences;
 
 /// Trains a recognizer of named entities.
@@ -120,11 +121,16 @@ impl TrainNer {
         let files = self.train.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
         let sentences = join(files)?;
         let dev = self.dev.as_deref().map(read).transpose()?;
-        let trained =
-            train(&sentences, dev.as_deref(), settings, &mut |epoch| context.note(describe(epoch)), None)?;
+        let trained = train(
+            &sentences,
+            dev.as_deref(),
+            settings,
+            &mut |epoch| context.epoch(describe(epoch)),
+            Some(interrupt::stop()),
+        )?;
         store(&trained.model, file, out)?;
         context.note(summary(&trained, self.consistency, out));
-        Ok(ExitCode::SUCCESS)
+        done()
     }
 
     fn settings(&self, context: &Context) -> Result<NerSettings> {

@@ -14,6 +14,7 @@ use consonant_text::Sentence;
 
 use crate::command::predict::open_tagger;
 use crate::context::Context;
+use crate::interrupt;
 use crate::sentences;
 
 /// Trains a dependency parser.
@@ -132,8 +133,13 @@ impl TrainParser {
                 None => drop(tagger.decoder()?.tag(&mut sentences, &Request::default())?),
             }
         }
-        let trained =
-            train(&sentences, dev.as_deref(), &settings, &mut |step| context.note(describe(&step)), None);
+        let trained = train(
+            &sentences,
+            dev.as_deref(),
+            &settings,
+            &mut |step| tell(&step, context),
+            Some(interrupt::stop()),
+        );
         let trained = trained.map_err(|error| match error {
             ParserError::Tree { line, problem } => anyhow!(
                 "{}, line {line}: {problem}; mend the sentence, leave out such ones with --skip-broken, or allow several \
@@ -147,7 +153,7 @@ impl TrainParser {
             .accuracy
             .map_or(String::new(), |share| format!(", right heads on dev {:.2}%", 100.0 * share));
         context.note(format!("{}: epoch {}{accuracy}", out.display(), trained.epoch));
-        Ok(ExitCode::SUCCESS)
+        super::done()
     }
 
     fn ignored(&self) -> Result<IgnoredColumns> {
@@ -218,6 +224,13 @@ fn jackknife(tagger: &Tagger, folds: usize, sentences: &mut [Sentence], context:
         context.note(format!("tagged part {} of {folds} with a tagger trained on the others", fold + 1));
     }
     Ok(())
+}
+
+fn tell(step: &Progress<'_>, context: &Context) {
+    match step {
+        Progress::Epoch(_) => context.epoch(describe(step)),
+        _ => context.note(describe(step)),
+    }
 }
 
 fn describe(step: &Progress<'_>) -> String {

@@ -10,8 +10,9 @@ use consonant_learn::trainer::EpochReport;
 use consonant_segmenter::{SegmenterSettings, train};
 use consonant_text::Sentence;
 
-use super::{named_number, store};
+use super::{done, named_number, store};
 use crate::context::Context;
+use crate::interrupt;
 use crate::sentences;
 
 /// Trains a splitter of raw text into sentences and tokens.
@@ -69,8 +70,13 @@ impl TrainSegmenter {
         let file = context.open_output(Some(&self.model))?;
         let sentences = read(&self.train)?;
         let dev = self.dev.as_deref().map(read).transpose()?;
-        let trained =
-            train(&sentences, dev.as_deref(), &settings, &mut |epoch| context.note(describe(epoch)), None)?;
+        let trained = train(
+            &sentences,
+            dev.as_deref(),
+            &settings,
+            &mut |epoch| context.epoch(describe(epoch)),
+            Some(interrupt::stop()),
+        )?;
         store(&trained.model, file, &self.model)?;
         let score = trained.score.map_or(String::new(), |score| {
             format!(
@@ -80,7 +86,7 @@ impl TrainSegmenter {
             )
         });
         context.note(format!("{}: epoch {}{score}", self.model.display(), trained.epoch));
-        Ok(ExitCode::SUCCESS)
+        done()
     }
 }
 

@@ -11,8 +11,9 @@ use consonant_sequence::{ALGORITHMS, Diagram, Pairs, algorithm};
 use consonant_tagger::{Column, Corpora, TaggerSettings, Trained, prepare};
 use consonant_text::Sentence;
 
-use super::{read_text, resources, store};
+use super::{done, read_text, resources, store};
 use crate::context::Context;
+use crate::interrupt;
 use crate::sentences;
 
 /// Trains a part-of-speech or morphological tagger.
@@ -132,10 +133,10 @@ impl TrainTagger {
         if let Some(path) = &self.diagram {
             self.draw(context, path, pieces.as_ref(), corpora.order())?;
         }
-        let trained = corpora.train(&mut |epoch| context.note(describe(epoch)), None)?;
+        let trained = corpora.train(&mut |epoch| context.epoch(describe(epoch)), Some(interrupt::stop()))?;
         store(&trained.model, file, out)?;
         context.note(summary(&trained, out));
-        Ok(ExitCode::SUCCESS)
+        done()
     }
 
     fn settings(&self, context: &Context, pieces: Option<Diagram>) -> Result<TaggerSettings> {

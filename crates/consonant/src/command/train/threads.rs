@@ -9,6 +9,7 @@ use consonant_text::jsonl::{JsonlReader, Thread};
 use consonant_threads::{Constraint, GraphKind, Progress, ThreadsSettings, train};
 
 use crate::context::Context;
+use crate::interrupt;
 
 /// Trains a model that says which message of a conversation answers which.
 ///
@@ -112,12 +113,24 @@ impl TrainThreads {
         };
         let threads = read(data)?;
         let dev = self.dev.as_deref().map(read).transpose()?;
-        let trained =
-            train(&threads, dev.as_deref(), &settings, &mut |step| context.note(describe(&step)), None)?;
+        let trained = train(
+            &threads,
+            dev.as_deref(),
+            &settings,
+            &mut |step| tell(&step, context),
+            Some(interrupt::stop()),
+        )?;
         super::store(&trained.model, file, out)?;
         let f1 = trained.f1.map_or(String::new(), |f1| format!(", link F1 on dev {:.2}", 100.0 * f1));
         context.note(format!("{}: epoch {}{f1}", out.display(), trained.epoch));
-        Ok(ExitCode::SUCCESS)
+        super::done()
+    }
+}
+
+fn tell(step: &Progress<'_>, context: &Context) {
+    match step {
+        Progress::Epoch(_) => context.epoch(describe(step)),
+        _ => context.note(describe(step)),
     }
 }
 
