@@ -1,5 +1,5 @@
 use super::online::UpdateRule;
-use super::parameters::{AlgorithmInfo, ParameterInfo, Parameters};
+use super::parameters::{AVERAGE, AlgorithmInfo, ParameterInfo, Parameters};
 use crate::averaging::AveragedWeights;
 use crate::problem::Separation;
 use crate::sparse::SparseVector;
@@ -9,13 +9,7 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "Adds the features of the gold output and subtracts those of the predicted one; returns the average of all weights on the way.",
     citation: "Collins 2002, Discriminative training methods for hidden Markov models, EMNLP",
     parameters: &[
-        ParameterInfo {
-            name: "average",
-            default: 1.0,
-            least: 0.0,
-            most: 1.0,
-            help: "1: averaged weights, 0: the last ones",
-        },
+        AVERAGE,
         ParameterInfo {
             name: "margin",
             default: 0.0,

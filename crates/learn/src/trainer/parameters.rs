@@ -17,6 +17,15 @@ pub struct ParameterInfo {
     pub help: &'static str,
 }
 
+/// Whether an online method gives the average of all weights on the way.
+pub(super) const AVERAGE: ParameterInfo = ParameterInfo {
+    name: "average",
+    default: 1.0,
+    least: 0.0,
+    most: 1.0,
+    help: "1: averaged weights, 0: the last ones",
+};
+
 /// A training method or objective, as `--algorithm list` prints it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AlgorithmInfo {

@@ -1,5 +1,5 @@
 use super::online::UpdateRule;
-use super::parameters::{AlgorithmInfo, ParameterInfo, Parameters};
+use super::parameters::{AVERAGE, AlgorithmInfo, ParameterInfo, Parameters};
 use crate::averaging::AveragedWeights;
 use crate::problem::Separation;
 use crate::sparse::SparseVector;
@@ -37,13 +37,7 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
             most: 1.0,
             help: "the margin is the cost to this power: 1 the cost itself, 0.5 its root, 0 one for any error; 1 when cost-augmented",
         },
-        ParameterInfo {
-            name: "average",
-            default: 1.0,
-            least: 0.0,
-            most: 1.0,
-            help: "1: averaged weights, 0: the last ones",
-        },
+        AVERAGE,
     ],
 };
 

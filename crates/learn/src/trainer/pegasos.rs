@@ -1,5 +1,5 @@
 use super::online::UpdateRule;
-use super::parameters::{AlgorithmInfo, ParameterInfo, Parameters};
+use super::parameters::{AVERAGE, AlgorithmInfo, ParameterInfo, Parameters};
 use crate::averaging::AveragedWeights;
 use crate::problem::Separation;
 use crate::sparse::SparseVector;
@@ -16,13 +16,7 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
             most: 1e9,
             help: "weight of the loss against the regularization: lambda = 1 / (c times the number of examples)",
         },
-        ParameterInfo {
-            name: "average",
-            default: 1.0,
-            least: 0.0,
-            most: 1.0,
-            help: "1: averaged weights, 0: the last ones",
-        },
+        AVERAGE,
     ],
 };
 
