@@ -6,7 +6,7 @@
 
 use consonant_text::Sentence;
 
-use crate::words::{is_negation, is_punctuation};
+use crate::words::{is_negation, is_punctuation, is_temporal};
 
 /// How strictly trees are kept whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -187,7 +187,7 @@ impl<'s> Tree<'s> {
                     )
                     && !self.has(word, &["obl", "advcl", "fixed"])
             }
-            "obl" => full != "obl:agent" && self.is_clause(head),
+            "obl" => full != "obl:agent" && self.is_clause(head) && !self.completes(word, head),
             "nmod" => {
                 full != "nmod:poss"
                     && !self.children[word]
@@ -230,6 +230,15 @@ impl<'s> Tree<'s> {
             && matches!(sentence.upos(head), "NOUN" | "PROPN")
             && below.iter().any(|&w| sentence.upos(w) == "DET");
         stub || takes_article || self.lower(first) == "of"
+    }
+
+    /// Whether a phrase right after a verb that has nothing else is likely what the verb asks for: "depend on a boat".
+    fn completes(&self, word: usize, head: usize) -> bool {
+        let first = self.descendants(word).into_iter().min().unwrap_or(word);
+        first == head + 1
+            && matches!(self.lower(first).as_str(), "on" | "upon" | "to" | "into" | "for" | "with" | "from")
+            && !is_temporal(&self.lower(word))
+            && !self.has(head, &["obj", "xcomp", "ccomp", "cop"])
     }
 
     /// Whether punctuation, or the edge of the sentence, stands on both sides of a word's subtree.

@@ -262,10 +262,11 @@ impl Corpus {
             of_task[example.example.task as usize] += 1;
             corpus.examples.push(example.example);
         }
-        let total = corpus.examples.len() as f32;
+        let smallest = of_task.iter().copied().filter(|&count| count > 0).min().unwrap_or(0) as f32;
         for example in &mut corpus.examples {
-            // Tasks count evenly, whatever their sizes (§4: σ_k = N / N_k).
-            example.weight *= total / of_task[example.task as usize] as f32;
+            // Tasks count evenly, whatever their sizes (§4: σ_k = N / N_k). Dividing by that of the smallest task keeps its
+            // steps as long as they are without the others.
+            example.weight *= smallest / of_task[example.task as usize] as f32;
             example.drop_features(|feature| corpus.counts[feature as usize] < settings.min_count);
         }
         corpus.index = TaskIndex::new(corpus.names.len(), &settings.freedom);

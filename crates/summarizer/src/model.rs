@@ -47,6 +47,7 @@ impl Default for Settings {
 pub struct Summarizer {
     pub(crate) settings: Arc<Settings>,
     pub(crate) weights: Table,
+    names: Option<FeatureNames>,
 }
 
 impl Summarizer {
@@ -54,7 +55,11 @@ impl Summarizer {
     pub fn open(model: &Model) -> Result<Self, SummarizerError> {
         model.expect_task(TASK)?;
         let settings = serde_json::from_value(model.metadata().clone())?;
-        Ok(Summarizer { settings: Arc::new(settings), weights: Table::open(model, WEIGHTS)? })
+        Ok(Summarizer {
+            settings: Arc::new(settings),
+            weights: Table::open(model, WEIGHTS)?,
+            names: FeatureNames::open(model, WEIGHTS)?,
+        })
     }
 
     /// The summarizer with weights set by hand: concepts count by their share of the documents, and each relation has a price
@@ -94,6 +99,17 @@ impl Summarizer {
         f64::from(sums[task as usize])
     }
 
+    /// The features with the largest weights of any task, with the weight for each [task](Task).
+    pub fn strongest(&self, count: usize) -> Vec<([f32; 3], &str)> {
+        let Some(names) = &self.names else { return Vec::new() };
+        let strength = |weights: &[f32; 3]| weights.iter().fold(0f32, |most, weight| most.max(weight.abs()));
+        let mut all: Vec<([f32; 3], &str)> =
+            names.iter().map(|(_, name)| (self.weight(name), name)).collect();
+        all.sort_by(|a, b| strength(&b.0).total_cmp(&strength(&a.0)).then_with(|| a.1.cmp(b.1)));
+        all.truncate(count);
+        all
+    }
+
     /// The weight of a feature for each task.
     pub fn weight(&self, name: &str) -> [f32; 3] {
         let mut weights = [0.0; 3];
@@ -130,11 +146,10 @@ pub(crate) const BUILT_IN: &[(&str, f32)] = &[
     // What only one of many documents says is worth little, unless it says it first.
     ("c:m", -0.15),
     ("c:p0", 0.03), ("c:p1", 0.02), ("c:p2", 0.01),
-    ("s:bias", -0.1), ("s:position:0", 0.2), ("s:position:1", 0.1),
+    ("s:bias", -0.05), ("s:position:0", 0.2), ("s:position:1", 0.1),
     ("s:points-back", -0.3), ("s:question-or-cry", -0.3), ("s:speaker", -0.3), ("s:quotes", -0.1),
-    ("x:bias", -0.1),
-    ("x:amod", -0.15), ("x:advmod", 0.02), ("x:obl", -0.25), ("x:nmod", -0.25), ("x:acl", -0.15), ("x:acl:relcl", -0.1),
-    ("x:appos", -0.05), ("x:parataxis", -0.05), ("x:advcl", -0.15), ("x:conj", -0.15), ("x:discourse", 0.15), ("x:vocative", 0.1),
-    ("x:obl:tmod", 0.05), ("x:obl:unmarked", 0.0), ("x:temporal:bare", 0.05), ("x:temporal:case", 0.1), ("x:negation", -1.0),
-    ("l:bias", -0.2),
+    ("x:bias", -0.08),
+    ("x:amod", -0.12), ("x:advmod", 0.02), ("x:obl", -0.2), ("x:nmod", -0.2), ("x:acl", -0.12), ("x:acl:relcl", -0.08),
+    ("x:appos", -0.04), ("x:parataxis", -0.04), ("x:advcl", -0.12), ("x:conj", -0.12), ("x:discourse", 0.15), ("x:vocative", 0.1),
+    ("x:obl:tmod", 0.05), ("x:temporal:bare", 0.05), ("x:temporal:case", 0.1), ("x:negation", -1.0),
 ];

@@ -71,9 +71,7 @@ pub struct Prepared<'d> {
 impl Summarizer {
     /// Summarizes documents about one thing. Trees are read from the sentences; those without one are taken whole.
     pub fn summarize(&self, documents: &[Document], request: &Request) -> Result<Summary, SummarizerError> {
-        let prepared = self.prepare(documents, request);
-        let decoded = decode(&prepared.assembly.problem, &prepared.scores, &request.options)?;
-        Ok(prepared.finish(&decoded, request))
+        self.prepare(documents, request).summary(request)
     }
 
     /// Scores a topic and puts its problem together.
@@ -187,6 +185,12 @@ pub(crate) fn best_compression(problem: &Problem, scores: &Scores) -> Vec<bool> 
 }
 
 impl Prepared<'_> {
+    /// Decodes the summary and puts it into words. `request` is the one that the topic was prepared for.
+    pub fn summary(&self, request: &Request) -> Result<Summary, SummarizerError> {
+        let decoded = decode(&self.assembly.problem, &self.scores, &request.options)?;
+        Ok(self.finish(&decoded, request))
+    }
+
     /// Puts a decoded summary into words.
     pub fn finish(&self, decoded: &Decoded, request: &Request) -> Summary {
         let Assembly { problem, sentences, trees, concepts } = &self.assembly;

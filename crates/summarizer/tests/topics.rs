@@ -88,6 +88,77 @@ fn compressions_obey_grammar_and_are_put_in_order() {
     assert_eq!((twice.sentences.len(), &twice.copies[..]), (1, &[(1, 0)][..]));
 }
 
+/// "People depend on a boat after noon." with its tree; the phrase after the verb is `first`, then `second`.
+fn depends(first: &str, second: &str) -> Document {
+    let rows = format!(
+        "\
+1\tPeople\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_
+2\tdepend\t_\tVERB\t_\t_\t0\troot\t_\t_
+3\t{first}\t_\tADP\t_\t_\t4\tcase\t_\t_
+4\tboats\t_\tNOUN\t_\t_\t2\tobl\t_\t_
+5\t{second}\t_\tADP\t_\t_\t6\tcase\t_\t_
+6\tstorms\t_\tNOUN\t_\t_\t2\tobl\t_\tSpaceAfter=No
+7\t.\t_\tPUNCT\t_\t_\t2\tpunct\t_\t_
+
+"
+    );
+    Document::from_sentences(vec![Sentence::from_conllu(&rows).unwrap()])
+}
+
+#[test]
+fn what_a_verb_asks_for_stays_with_it() {
+    let summarizer = Summarizer::built_in().unwrap();
+    let text = |document: Document| summarizer.summarize(&[document], &request(4)).unwrap().text();
+    assert_eq!(text(depends("on", "after")), "People depend on boats.\n");
+    let shortest = |document: Document| summarizer.summarize(&[document], &request(1)).unwrap().empty;
+    assert_eq!(shortest(depends("on", "after")), Some(Empty::Budget(4)));
+    assert_eq!(shortest(depends("during", "after")), Some(Empty::Budget(2)));
+}
+
+#[test]
+fn what_one_document_says_counts_where_documents_are_long() {
+    let summarizer = Summarizer::built_in().unwrap();
+    let topic = |words: usize| -> Vec<Document> {
+        (0..4)
+            .map(|number| {
+                let lead = format!("The mayor of town{number} opened bridge{number}");
+                let letter = |word: usize| char::from(b'a' + (word % 26) as u8);
+                let rest: Vec<String> = (0..words)
+                    .map(|word| {
+                        format!(
+                            "{}{}{}",
+                            ["one", "two", "three", "four"][number],
+                            letter(word),
+                            letter(word / 26)
+                        )
+                    })
+                    .collect();
+                document(&[lead.as_str(), rest.join(" ").as_str()])
+            })
+            .collect()
+    };
+    let weight = |documents: &[Document], concept: &str| {
+        let summary = summarizer.summarize(documents, &request(20)).unwrap();
+        summary.concepts.iter().find(|c| c.text.starts_with(concept)).map_or(0.0, |c| c.weight)
+    };
+    let (brief, long) = (topic(10), topic(90));
+    assert!(weight(&brief, "The mayor") > 0.5 && weight(&long, "The mayor") > 0.5);
+    assert_eq!(weight(&brief, "opened bridge0"), 0.0);
+    let (first, later) = (weight(&long, "opened bridge0"), weight(&long, "oneda oneea"));
+    assert!(first > later && later > 0.0, "{first} {later}");
+}
+
+#[test]
+fn the_strongest_weights_come_first_by_name() {
+    let summarizer = Summarizer::built_in().unwrap();
+    let strongest = summarizer.strongest(5);
+    assert_eq!(strongest.len(), 5);
+    assert!(strongest.windows(2).all(|pair| pair[0].0[0].abs() >= pair[1].0[0].abs()));
+    for (weights, name) in strongest {
+        assert_eq!(weights, summarizer.weight(name));
+    }
+}
+
 #[test]
 fn odd_inputs_get_honest_answers() {
     let summarizer = Summarizer::built_in().unwrap();

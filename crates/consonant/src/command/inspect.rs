@@ -7,7 +7,9 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use consonant_learn::model::Model;
+use consonant_ner::NerModel;
 use consonant_parser::Parser;
+use consonant_summarizer::Summarizer;
 use consonant_tagger::Tagger;
 use consonant_text::jsonl::{JsonlReader, Thread};
 use consonant_threads::Linker;
@@ -46,6 +48,9 @@ impl Inspect {
                     None => describe_tagger(&tagger, self.top, &mut out)?,
                 }
             }
+            consonant_ner::TASK if self.explain.is_none() => {
+                describe_names(&NerModel::open(&model)?, self.top, &mut out)?;
+            }
             consonant_parser::TASK if self.explain.is_none() => {
                 describe_parser(&Parser::open(&model)?, self.top, &mut out)?;
             }
@@ -55,6 +60,9 @@ impl Inspect {
                     Some(path) => explain_links(&linker, path, self.top, &mut out)?,
                     None => describe_links(&linker, self.top, &mut out)?,
                 }
+            }
+            consonant_summarizer::TASK if self.explain.is_none() => {
+                describe_summarizer(&Summarizer::open(&model)?, self.top, &mut out)?;
             }
             other if self.explain.is_some() => bail!("models for `{other}` give no explanations"),
             _ => {}
@@ -100,10 +108,40 @@ fn describe_tagger(tagger: &Tagger, top: usize, out: &mut impl Write) -> Result<
     Ok(())
 }
 
+fn describe_names(names: &NerModel, top: usize, out: &mut impl Write) -> Result<()> {
+    let chain = names.chain();
+    writeln!(out, "\ntypes       {}", names.types().join(" "))?;
+    writeln!(out, "labels      {}", chain.labels().names().join(" "))?;
+    writeln!(out, "features    {}", chain.node_table().features())?;
+    writeln!(out, "weights     {}", chain.node_table().parameters())?;
+    writeln!(out, "\n   weight  label                feature")?;
+    for strength in names.strongest(top) {
+        writeln!(out, "{:>9.3}  {:<20} {}", strength.weight, strength.label, strength.feature)?;
+    }
+    let mut agreement = names.agreement_weights();
+    agreement.sort_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
+    agreement.retain(|(_, weight)| *weight != 0.0);
+    if !agreement.is_empty() {
+        writeln!(out, "\n   weight  agreement")?;
+    }
+    for (name, weight) in agreement.iter().take(top) {
+        writeln!(out, "{weight:>9.3}  {name}")?;
+    }
+    Ok(())
+}
+
 fn describe_parser(parser: &Parser, top: usize, out: &mut impl Write) -> Result<()> {
     writeln!(out, "\n   weight  part and feature")?;
     for strength in parser.strongest(top) {
         writeln!(out, "{:>9.3}  {}", strength.weight, strength.feature)?;
+    }
+    Ok(())
+}
+
+fn describe_summarizer(summarizer: &Summarizer, top: usize, out: &mut impl Write) -> Result<()> {
+    writeln!(out, "\ncompressive  extractive  compression  feature")?;
+    for ([compressive, extractive, compression], feature) in summarizer.strongest(top) {
+        writeln!(out, "{compressive:>11.3} {extractive:>11.3} {compression:>12.3}  {feature}")?;
     }
     Ok(())
 }

@@ -51,7 +51,7 @@ pub struct Summarize {
     #[arg(long, value_name = "NAME")]
     baseline: Option<BaselineName>,
     /// Write the problem that was solved as an integer linear program, for other solvers to check.
-    #[arg(long, value_name = "FILE.lp")]
+    #[arg(long, value_name = "FILE.lp", conflicts_with = "baseline")]
     lp: Option<PathBuf>,
     /// Where the summary goes (default: standard output).
     #[arg(long, short, value_name = "FILE")]
@@ -82,6 +82,9 @@ pub struct Wanted {
     /// A proven distance to the best summary, relative to its value, that is good enough.
     #[arg(long, value_name = "G", default_value_t = 0.01)]
     gap: f64,
+    /// Round the relaxation as the paper does, without a search for better summaries or a second bound.
+    #[arg(long)]
+    no_search: bool,
     /// Seconds of decoding at most (default: 60 for exact).
     #[arg(long, value_name = "S")]
     time_limit: Option<f64>,
@@ -138,7 +141,7 @@ impl Wanted {
                 max_iterations: self.max_iterations as usize,
                 gap: self.gap,
                 time_limit: self.time_limit.or((decoder == Decoder::Exact).then_some(60.0)),
-                ..DecoderOptions::default()
+                search: !self.no_search,
             },
         })
     }
@@ -169,14 +172,16 @@ impl Summarize {
                 };
                 summarize_by_baseline(baseline, &documents, request.words)
             }
-            None => summarizer.summarize(&documents, &request)?,
+            None => {
+                let prepared = summarizer.prepare(&documents, &request);
+                if let Some(path) = &self.lp {
+                    let mut out = context.open_output(Some(path))?;
+                    out.write_all(lp_format(&prepared.assembly.problem, &prepared.scores).as_bytes())?;
+                    out.finish()?;
+                }
+                prepared.summary(&request)?
+            }
         };
-        if let Some(path) = &self.lp {
-            let prepared = summarizer.prepare(&documents, &request);
-            let mut out = context.open_output(Some(path))?;
-            out.write_all(lp_format(&prepared.assembly.problem, &prepared.scores).as_bytes())?;
-            out.finish()?;
-        }
         self.explain(&summary, &sources, context);
         self.write(&summary, &sources, context)?;
         Ok(ExitCode::SUCCESS)

@@ -46,6 +46,9 @@ pub struct Predict {
     /// Write the graph of each group of sentences whose names agree into a folder, as problems for `consonant solve`.
     #[arg(long, value_name = "DIR")]
     graphs: Option<PathBuf>,
+    /// Words of a summary at most (default: as many as the line's own `summaries` have on average, or 100).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    words: Option<u32>,
     /// Write value, bound, status and time of each unit, and their totals, as JSON.
     #[arg(long, value_name = "FILE.json")]
     report: Option<PathBuf>,
@@ -65,6 +68,9 @@ impl Predict {
             return Err(crate::usage_error(
                 "--tagger is for parsers and recognizers of names, which read tags",
             ));
+        }
+        if self.words.is_some() && model.task() != consonant_summarizer::TASK {
+            return Err(crate::usage_error("--words is for summarizers"));
         }
         match model.task() {
             consonant_tagger::TASK => tagger::predict(&self, &model, context),

@@ -21,8 +21,7 @@ use crate::jsonl;
 /// Lines that are handled at once.
 const BATCH: usize = 256;
 
-/// Fills in `summary` for lines with `documents`, and `keep` for lines with `tokens`. Summaries are as long as the line's own
-/// `summaries` are on average, or 100 words.
+/// Fills in `summary` for lines with `documents`, and `keep` for lines with `tokens`.
 pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<ExitCode> {
     if command.marginals || command.n_best > 1 {
         return Err(crate::usage_error("a summarizer gives one summary; leave out --marginals and --n-best"));
@@ -44,7 +43,8 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
     let summarizer = Summarizer::open(model)?;
     let folder = command.model.parent().filter(|folder| folder.join("parser.model").exists());
     let annotator = TopicAnnotator::open(folder.map(Into::into), context)?;
-    let predictor = Predictor { summarizer, annotator, options, context };
+    let words = command.words.map(|words| words as usize);
+    let predictor = Predictor { summarizer, annotator, options, words, context };
     let mut report = Report::default();
     let began = Instant::now();
     let mut out = context.open_output(command.output.as_deref())?;
@@ -71,6 +71,8 @@ struct Predictor<'a> {
     summarizer: Summarizer,
     annotator: TopicAnnotator,
     options: DecoderOptions,
+    /// The length of all summaries; without it, that of each line's own.
+    words: Option<usize>,
     context: &'a Context,
 }
 
@@ -125,8 +127,12 @@ impl Predictor<'_> {
             .and_then(Value::as_array)
             .map(|texts| texts.iter().filter_map(Value::as_str).map(str::to_string).collect())
             .unwrap_or_default();
-        let words = if references.is_empty() { 100 } else { reference_length(&references) };
-        let request = Request { words, options: self.options, ..Request::default() };
+        let mut request = Request { options: self.options, ..Request::default() };
+        match self.words {
+            Some(words) => request.words = words,
+            None if references.is_empty() => {}
+            None => request.words = reference_length(&references),
+        }
         let mut documents =
             sources.iter().map(|source| self.annotator.segment(source)).collect::<Result<Vec<_>>>()?;
         self.annotator.add_trees(&self.summarizer, &mut documents, &request, self.context)?;
