@@ -20,7 +20,7 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    fn of(sentence: &Sentence) -> Self {
+    pub(crate) fn of(sentence: &Sentence) -> Self {
         let mut capitals = 0;
         let mut style = Self::Capitals;
         for word in 0..sentence.len() {

@@ -29,7 +29,7 @@ use crate::{Consistency, NerError, NerModel, Scope};
 /// What a likelihood has for a margin: the score of a label that is right at odds of about a hundred.
 const LIKELY: f64 = 5.0;
 /// The margin of a perceptron, in features of a word: how much a single update moves a score.
-const MARGIN: f64 = 1.0;
+const MARGIN: f64 = 2.0;
 /// With fewer words in names, halves of the training data tell nothing.
 const ENOUGH: usize = 200;
 /// Passes of an online method without dev data to say when to stop: later ones only wear in the training data.

@@ -34,7 +34,7 @@ impl OrdinaryWords {
     }
 
     /// The key of a word that may be a name.
-    fn key(&self, word: &str) -> Option<u64> {
+    pub(crate) fn key(&self, word: &str) -> Option<u64> {
         if !word.chars().any(char::is_alphabetic) {
             return None;
         }
@@ -73,14 +73,22 @@ pub(crate) struct Occurrences {
 const ALONE: u32 = u32::MAX;
 
 impl Occurrences {
-    /// Reads a group of sentences.
+    /// Reads a group of sentences, in which words are the same if they are written the same.
     pub(crate) fn read<'s>(sentences: impl Iterator<Item = &'s Sentence>, ordinary: &OrdinaryWords) -> Self {
+        Self::read_by(sentences, |_, form| ordinary.key(form))
+    }
+
+    /// Reads a group of sentences, in which words are the same if they have the same key by the number of their sentence and their form.
+    pub(crate) fn read_by<'s>(
+        sentences: impl Iterator<Item = &'s Sentence>,
+        key: impl Fn(usize, &str) -> Option<u64>,
+    ) -> Self {
         let mut words: FxHashMap<u64, u32> = FxHashMap::default();
         let mut counts: Vec<u32> = Vec::new();
         let mut found = Self { sentences: vec![0], ..Self::default() };
-        for sentence in sentences {
+        for (number, sentence) in sentences.enumerate() {
             for word in 0..sentence.len() {
-                let number = ordinary.key(sentence.form(word)).map_or(ALONE, |key| {
+                let number = key(number, sentence.form(word)).map_or(ALONE, |key| {
                     let next = counts.len() as u32;
                     let number = *words.entry(key).or_insert(next);
                     if number == next {

@@ -1,15 +1,20 @@
 //! What has to agree in a group of sentences, and which weights speak of it.
 
+use consonant_learn::hash;
 use consonant_text::Sentence;
 use consonant_text::entity::Position;
+use rustc_hash::FxHashSet;
 
+use crate::layout::Style;
 use crate::occurrences::{Occurrences, OrdinaryWords};
 use crate::parts::LabelSet;
 
 /// How many later occurrences an occurrence is joined to.
 const AHEAD: usize = 2;
-/// Ways to write a word, which have skip weights of their own: with a capital, without, neither.
-pub(super) const CASES: usize = 3;
+/// Ways to write a word, which have skip weights of their own: with a capital, without, neither, and once in a line of capitals.
+pub(super) const CASES: usize = 4;
+/// The last of them.
+const HEADLINE: u8 = 3;
 
 /// Where the weights of skip edges and patterns stand.
 #[derive(Debug, Clone)]
@@ -70,7 +75,7 @@ impl Layout {
             }
         }
         let mut names = Vec::with_capacity(self.parameters());
-        for case in ["capitalized", "lower-case", "other"] {
+        for case in ["capitalized", "lower-case", "other", "headline's"] {
             names.extend(labels.names().map(|label| format!("same {case} word, both {label}")));
             names.extend(kinds.iter().map(|kind| format!("same {case} word, both in {kind}")));
         }
@@ -123,20 +128,45 @@ pub(crate) struct GroupLinks {
 
 impl GroupLinks {
     pub(crate) fn read(sentences: &[&Sentence], ordinary: &OrdinaryWords) -> Self {
-        let found = Occurrences::read(sentences.iter().copied(), ordinary);
-        let form = |token: usize| {
-            let sentence = found.sentences.partition_point(|&start| start <= token) - 1;
-            sentences[sentence].form(token - found.sentences[sentence])
-        };
-        let skips = (0..found.len())
-            .flat_map(|number| {
-                let chain = found.chain(number);
-                let case = case_of(form(chain[0] as usize));
-                (0..chain.len()).flat_map(move |place| {
-                    chain[place + 1..].iter().take(AHEAD).map(move |&other| (chain[place], other, case))
+        let capitals: Vec<bool> =
+            sentences.iter().map(|sentence| Style::of(sentence) == Style::Capitals).collect();
+        let running = sentences.iter().zip(&capitals).filter(|(_, capitals)| !**capitals);
+        let written: FxHashSet<u64> = match capitals.contains(&true) {
+            true => running
+                .flat_map(|(sentence, _)| {
+                    (0..sentence.len()).map(|word| hash::key(sentence.form(word).as_bytes()))
                 })
-            })
-            .collect();
+                .collect(),
+            false => FxHashSet::default(),
+        };
+        // In a line of capitals a word is the one that running text writes with one capital.
+        let found = Occurrences::read_by(sentences.iter().copied(), |sentence, form| {
+            if capitals[sentence] {
+                let title = title_case(form);
+                if written.contains(&hash::key(title.as_bytes())) {
+                    return ordinary.key(&title);
+                }
+            }
+            ordinary.key(form)
+        });
+        let place = |token: u32| {
+            let sentence = found.sentences.partition_point(|&start| start <= token as usize) - 1;
+            (sentence, token as usize - found.sentences[sentence])
+        };
+        let mut skips = Vec::new();
+        for number in 0..found.len() {
+            let chain = found.chain(number);
+            for (at, &one) in chain.iter().enumerate() {
+                for &other in chain[at + 1..].iter().take(AHEAD) {
+                    let ((sentence, word), (other_sentence, _)) = (place(one), place(other));
+                    let case = match capitals[sentence] == capitals[other_sentence] {
+                        true => case_of(sentences[sentence].form(word)),
+                        false => HEADLINE,
+                    };
+                    skips.push((one, other, case));
+                }
+            }
+        }
         let phrases = found.phrases().into_iter().map(|(a, b, length)| (a as u32, b as u32, length as u32));
         let linked = found
             .sentences
@@ -172,10 +202,37 @@ impl GroupLinks {
     }
 }
 
+/// The first letter large, the others small.
+fn title_case(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().into_iter();
+    first.chain(letters.flat_map(char::to_lowercase)).collect()
+}
+
 fn case_of(word: &str) -> u8 {
     match word.chars().next() {
         Some(first) if first.is_uppercase() => 0,
         Some(first) if first.is_alphabetic() => 1,
         _ => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::sentences;
+
+    #[test]
+    fn a_headline_is_linked_with_the_running_text() {
+        let text =
+            sentences(&["XU WINS IN BONN".to_owned(), "Xu wins in Bonn".to_owned(), "Xu IN".to_owned()]);
+        let links = GroupLinks::read(&text.iter().collect::<Vec<_>>(), &OrdinaryWords::default());
+        // What running text writes small is no name, and stays apart from the headline's word.
+        let mut skips = links.skips.clone();
+        skips.sort_unstable();
+        assert_eq!(
+            skips,
+            [(0, 4, HEADLINE), (0, 8, HEADLINE), (2, 9, HEADLINE), (3, 7, HEADLINE), (4, 8, 0)]
+        );
     }
 }
