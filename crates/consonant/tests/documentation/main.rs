@@ -231,9 +231,10 @@ fn every_command_of_the_pages_does_what_they_say() {
         let page = fs::read_to_string(path).expect("a page");
         let folder = tempfile::tempdir().expect("a folder");
         material::lay_out(&path.display().to_string(), folder.path());
-        let (written, found) = check(&page, folder.path());
+        let (written, mut found) = check(&page, folder.path());
         if overwrite && written != page {
             fs::write(path, written).expect("the page is written");
+            found.retain(|fault| !fault.starts_with("$ "));
         }
         found.into_iter().map(|fault| format!("{}\n{fault}", path.display())).collect()
     });
