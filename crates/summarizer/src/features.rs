@@ -48,13 +48,15 @@ impl<'a> Features<'a> {
             Kind::One => (concept.sentences as f32 / 10.0).min(1.0),
             _ => concept.documents as f32 / documents as f32,
         };
+        // Of many documents, a smaller share is enough to be more than one document's own affair.
+        let many = (10.0 / documents.max(1) as f32).min(1.0);
         let kind = match kind {
             Kind::One => 'o',
             Kind::Several => 'm',
             Kind::Brief => 'b',
         };
         feature!(self, "c:bias");
-        feature!(self, "c:{kind}");
+        self.emit(many, format_args!("c:{kind}"));
         feature!(self, "c:{count}");
         feature!(self, "c:t{stops}");
         feature!(self, "c:p{early}");

@@ -149,6 +149,23 @@ fn what_one_document_says_counts_where_documents_are_long() {
 }
 
 #[test]
+fn a_small_share_of_many_documents_counts() {
+    let summarizer = Summarizer::built_in().unwrap();
+    let documents: Vec<Document> = (0..60)
+        .map(|n| {
+            let letter = |number: usize| char::from(b'a' + (number % 26) as u8);
+            let rest: Vec<String> =
+                (0..70).map(|word| format!("own{}{}{}", letter(n), letter(n / 26), letter(word))).collect();
+            let said = if n % 20 == 0 { "Heavy floods hit" } else { "Nothing at all happened in" };
+            document(&[rest.join(" ").as_str(), &format!("{said} the valley of {}", rest[0])])
+        })
+        .collect();
+    let summary = summarizer.summarize(&documents, &request(10)).unwrap();
+    let floods = summary.concepts.iter().find(|concept| concept.text == "Heavy floods").unwrap();
+    assert!(floods.documents == 3 && floods.weight > 0.0);
+}
+
+#[test]
 fn the_strongest_weights_come_first_by_name() {
     let summarizer = Summarizer::built_in().unwrap();
     let strongest = summarizer.strongest(5);
