@@ -84,6 +84,11 @@ impl Context {
         self.reporter.progress(label, total)
     }
 
+    /// The same for work whose results come bit by bit: on a terminal they are progress enough, and a bar would stand between them.
+    pub fn progress_beside(&self, out: &Output, label: &str, total: Option<u64>) -> Progress {
+        if out.is_terminal() { self.reporter.silent_progress() } else { self.progress(label, total) }
+    }
+
     /// Opens what `--output` names (written atomically), or standard output where it is missing or `-`.
     pub fn open_output(&self, path: Option<&Path>) -> io::Result<Output> {
         Output::open(path)

@@ -1,7 +1,7 @@
 //! Where results go: standard output, or a file that appears under its name only when it is complete.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
 use consonant_text::output::AtomicFile;
@@ -30,6 +30,15 @@ impl Output {
                 Ok(Output::Device(BufWriter::with_capacity(BUFFER, File::options().write(true).open(path)?)))
             }
             Some(path) => PendingFile::create(path).map(Output::File),
+        }
+    }
+
+    /// Whether a person sees the results as they come.
+    pub fn is_terminal(&self) -> bool {
+        match self {
+            Output::Standard(_) => io::stdout().is_terminal(),
+            Output::File(_) => false,
+            Output::Device(out) => out.get_ref().is_terminal(),
         }
     }
 

@@ -48,6 +48,10 @@ impl Reporter {
         }
     }
 
+    pub fn silent_progress(&self) -> Progress {
+        self.progress_with(Some(ProgressBar::hidden()), "", None)
+    }
+
     pub fn progress(&self, label: &str, total: Option<u64>) -> Progress {
         let bar = self.bars.as_ref().map(|bars| {
             let bar = match total {
@@ -58,6 +62,10 @@ impl Reporter {
             };
             bars.add(bar.with_prefix(label.to_owned()))
         });
+        self.progress_with(bar, label, total)
+    }
+
+    fn progress_with(&self, bar: Option<ProgressBar>, label: &str, total: Option<u64>) -> Progress {
         Progress {
             reporter: self.clone(),
             bar,

@@ -101,7 +101,7 @@ impl Annotate {
         let pipeline = Pipeline::open(&models, layers)?;
         let annotator = pipeline.annotator()?;
         let mut out = context.open_output(self.output.as_deref())?;
-        let progress = context.progress("annotating sentences", None);
+        let progress = context.progress_beside(&out, "annotating sentences", None);
         for path in files {
             let input = Input::open(&path)?;
             let name = Arc::clone(input.name());

@@ -51,8 +51,8 @@ impl Convert {
             repair: self.repair,
             ..Conversion::new(self.from, self.to)
         };
-        let progress = context.progress("files", Some(files.len() as u64));
         let mut output = context.open_output(self.output.as_deref())?;
+        let progress = context.progress_beside(&output, "files", Some(files.len() as u64));
         let opened = files.iter().map(|path| {
             let input = Input::open(path);
             progress.advance(1);

@@ -41,7 +41,7 @@ pub fn predict<S: Source>(
     let mut report = Report::default();
     let mut seconds = 0.0;
     let mut out = context.open_output(command.output.as_deref())?;
-    let progress = context.progress(doing, None);
+    let progress = context.progress_beside(&out, doing, None);
     for path in command.inputs() {
         let mut source = open(&path)?;
         let mut batch = Vec::new();
