@@ -208,9 +208,14 @@ impl<D: Decomposition> Master<D> {
                 block.improve(model, component, &mut self.improver, &mut self.other);
             }
         }
-        let resolution = options.gap * block.value.abs().max(block.bound.abs());
-        let stall = options.stall * (block.bound - block.value);
-        if block.bound - block.value <= resolution {
+        // Without any labelling yet there is no gap to measure.
+        let (size, gap) = match block.value.is_finite() {
+            true => (block.value.abs().max(block.bound.abs()), block.bound - block.value),
+            false => (block.bound.abs(), f64::INFINITY),
+        };
+        let resolution = options.gap * size;
+        let stall = if gap.is_finite() { options.stall * gap } else { 0.0 };
+        if gap <= resolution {
             block.state = State::Optimal;
         } else if agreed || block.descent.is_exhausted(resolution.max(stall), block.value) {
             block.state = State::Exhausted;
