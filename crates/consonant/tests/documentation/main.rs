@@ -277,6 +277,24 @@ fn every_example_of_the_help_works() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let mut dead = Vec::new();
+    let more = ["ARCHITECTURE.md", "CHANGELOG.md"].map(|page| root().join(page));
+    for path in pages().into_iter().chain(more) {
+        let page = fs::read_to_string(&path).expect("a page");
+        let targets = page.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+        let inside = targets.filter(|target| !target.is_empty() && !target.contains("://"));
+        let folder = path.parent().expect("its folder");
+        dead.extend(
+            inside
+                .filter(|target| !folder.join(target).exists())
+                .map(|target| format!("{}: {target}", path.display())),
+        );
+    }
+    assert!(dead.is_empty(), "{}", dead.join("\n"));
+}
+
 /// Pictures in the pages, and the commands that draw them.
 const PICTURES: [(&str, &str); 2] = [
     (
