@@ -299,12 +299,12 @@ pub(crate) fn train_with_labels(
 /// The data on which choices are made: dev, or else halves of the training data, unless they are too small to tell anything.
 fn trials<'t, 'd>(
     on_dev: &'t mut Option<Trial<'d>>,
-    halves: &'t mut Vec<Trial<'d>>,
+    halves: &'t mut [Trial<'d>],
     enough: bool,
 ) -> Option<&'t mut [Trial<'d>]> {
     match on_dev {
         Some(trial) => Some(std::slice::from_mut(trial)),
-        None => Some(&mut halves[..]).filter(|halves| enough && !halves.is_empty()),
+        None => Some(halves).filter(|halves| enough && !halves.is_empty()),
     }
 }
 

@@ -107,7 +107,7 @@ fn check_command(command: &str, folder: &Path) -> Result<(), String> {
     run(command, folder)?;
     let words: Vec<&str> = command.split_whitespace().take_while(|word| !word.starts_with('#')).collect();
     let missing = words.windows(2).find(|pair| {
-        let writes = OUTPUTS.contains(&pair[0]) && !(pair[0] == "--model" && !command.contains(" train "));
+        let writes = OUTPUTS.contains(&pair[0]) && (pair[0] != "--model" || command.contains(" train "));
         writes && !folder.join(pair[1]).exists()
     });
     missing.map_or(Ok(()), |pair| Err(format!("`{command}` did not write {}", pair[1])))
