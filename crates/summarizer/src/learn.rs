@@ -1,6 +1,8 @@
 //! How a summarizer learns: structured hinge loss by stochastic subgradient, cost-augmented decoding, and three tasks that share
 //! a vector of weights (Almeida & Martins 2013, §4).
 
+use std::sync::atomic::AtomicBool;
+
 use consonant_learn::model::ModelWriter;
 use consonant_learn::multitask::TaskIndex;
 use consonant_learn::parts::{PartList, PartMarginals, PartProblem, Parts};
@@ -147,12 +149,13 @@ struct Corpus {
 /// The feature that stands for the built-in weights.
 const PRIOR: &str = "built-in";
 
-/// Learns a summarizer. `dev` scores weights; the best are kept.
+/// Learns a summarizer. `dev` scores weights; the best are kept. `interrupt` ends training at the next example.
 pub fn train(
     data: TrainingData<'_>,
     dev: Option<&Dev<'_>>,
     settings: &TrainingSettings,
     report: &mut dyn FnMut(&EpochReport),
+    interrupt: Option<&AtomicBool>,
 ) -> Result<Trained, SummarizerError> {
     let method = Method::from_name(&settings.algorithm)?;
     let parameters = Parameters::new(
@@ -194,6 +197,7 @@ pub fn train(
         initial: Some(initial),
         dev: dev.is_some().then_some(&mut score),
         progress: Some(report),
+        interrupt,
         ..Run::default()
     };
     let trained = match method.needs_gradient() {

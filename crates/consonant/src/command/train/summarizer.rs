@@ -15,9 +15,10 @@ use consonant_text::jsonl::{AnyRecord, CompressionPair, JsonlReader, Topic};
 use consonant_text::sentence::SentenceBuilder;
 use rayon::prelude::*;
 
-use super::{named_number, store};
+use super::{done, named_number, store};
 use crate::command::summarize::{Source, TopicAnnotator};
 use crate::context::Context;
+use crate::interrupt;
 
 /// Trains a summarizer on summaries, compressions, or both at once.
 ///
@@ -141,9 +142,13 @@ impl TrainSummarizer {
         let data =
             TrainingData { compressive: &compressive, extractive: &extractive, compression: &compression };
         let dev = Dev { topics: &topics, pairs: &pairs };
-        let trained = train(data, (!self.dev.is_empty()).then_some(&dev), &settings, &mut |epoch| {
-            context.note(describe(epoch))
-        })?;
+        let trained = train(
+            data,
+            (!self.dev.is_empty()).then_some(&dev),
+            &settings,
+            &mut |epoch| context.epoch(describe(epoch)),
+            Some(interrupt::stop()),
+        )?;
         let bytes = trained.model.to_bytes();
         store(&trained.model, file, &self.model)?;
         let summarizer = Summarizer::open(&Model::from_bytes(&bytes)?)?;
@@ -166,7 +171,7 @@ impl TrainSummarizer {
             );
         }
         context.note(report);
-        Ok(ExitCode::SUCCESS)
+        done()
     }
 }
 
