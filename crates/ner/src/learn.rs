@@ -54,15 +54,15 @@ pub struct NerSettings {
     pub resources: Resources,
     /// Whether words have parts of speech to look at.
     pub tags: bool,
-    /// Whether other occurrences of a word in the text are looked at.
+    /// Whether other occurrences of a word in the text are looked at, and how lines are set.
     pub evidence: bool,
     /// Features that occur less often get no weight.
     pub min_count: u32,
     /// Which pairs of feature and label get a weight.
     pub pairs: Pairs,
-    /// What is taken from the score of `O`; `None`: what is best on dev.
+    /// What is taken from the score of `O`; `None`: what is best on dev, or on halves of the training data.
     pub bias: Option<f32>,
-    /// How much agreement counts; `None`: what is best on dev, or 1 without.
+    /// How much agreement counts; `None`: what is best on dev, or on halves of the training data, or 1 if they are small.
     pub strength: Option<f32>,
     /// Over what words agree; `None`: by document where documents are marked.
     pub scope: Option<Scope>,

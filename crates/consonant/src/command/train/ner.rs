@@ -46,7 +46,7 @@ pub struct TrainNer {
     /// A parameter of the algorithm.
     #[arg(long = "parameter", short = 'P', value_name = "NAME=VALUE", value_parser = named_number)]
     parameters: Vec<(String, f64)>,
-    /// Passes over the data (default: 25; 200 iterations for L-BFGS).
+    /// Passes over the data (default: 25, or 12 without dev data; 200 iterations for L-BFGS).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     epochs: Option<u32>,
     /// Stop after so many epochs without a better F on dev.
@@ -61,13 +61,13 @@ pub struct TrainNer {
     /// Give weights to all pairs of feature and label, or to observed ones only.
     #[arg(long, value_name = "all|observed", default_value = "observed", value_parser = pairs)]
     weights: Pairs,
-    /// Do not look at other occurrences of a word in its text.
+    /// Do not look at other occurrences of a word in its text, nor at how lines are set.
     #[arg(long)]
     no_evidence: bool,
-    /// What is taken from the score of O, for more recall (default: what is best on dev).
+    /// What is taken from the score of O, for more recall (default: what is best on dev, or on halves of the training data).
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     bias: Option<f32>,
-    /// How much agreement counts beside the sentence's own chain (default: what is best on dev, or 1).
+    /// How much agreement counts beside the sentence's own chain (default: what is best on dev, or on halves of the training data).
     #[arg(long, value_name = "NUMBER")]
     strength: Option<f32>,
     /// Let words agree document by document, or over all that is decoded together (default: by document where documents are marked).
