@@ -87,8 +87,9 @@ const WORD_NODES: usize = 900;
 /// tree that is worth a proof.
 const PAIR_ITERATIONS: usize = 3_000_000;
 const PAIR_NODES: usize = 200_000;
-/// But so many iterations they have.
-const LEAST_ITERATIONS: usize = 20;
+/// But so many iterations they have, long ones and those with many candidates.
+const LEAST_ITERATIONS: usize = 30;
+const FEWEST_ITERATIONS: usize = 20;
 /// And fewer nodes than this are not worth their time: with so many candidates they prove next to nothing.
 const LEAST_NODES: usize = 8;
 /// AD3's penalty at the start: automata and trees are best begun near one configuration (twice as fast as the default).
@@ -189,13 +190,14 @@ impl Decoder {
             sides[0].incoming.len().max(1) * pairs
         };
         let pairs = heads.map(pairs_of).sum::<usize>().max(1);
-        let iterations = (WORD_ITERATIONS / parts.words()).min(PAIR_ITERATIONS / pairs);
+        let mut iterations = (WORD_ITERATIONS / parts.words()).clamp(LEAST_ITERATIONS, AD3_ITERATIONS);
+        if self.options.nodes > 0 {
+            // Not in training, where weights begin with no sense at all.
+            iterations = iterations.min((PAIR_ITERATIONS / pairs).max(FEWEST_ITERATIONS));
+        }
         let affordable = PAIR_NODES / pairs;
         Effort {
-            iterations: self
-                .options
-                .max_iterations
-                .unwrap_or(iterations.clamp(LEAST_ITERATIONS, AD3_ITERATIONS)),
+            iterations: self.options.max_iterations.unwrap_or(iterations),
             nodes: match self.options.algorithm {
                 Algorithm::Exact => None,
                 _ if affordable < LEAST_NODES => Some(0),
