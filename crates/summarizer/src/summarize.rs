@@ -216,7 +216,12 @@ impl Prepared<'_> {
             }
             chosen.push(summary_sentence(document, source, &keep));
         }
-        let sentences = in_reading_order(chosen, &self.material);
+        let mut sentences = in_reading_order(chosen, &self.material);
+        if let Some(opening) = self.opening(decoded)
+            && let Some(place) = sentences.iter().position(|s| (s.document, s.sentence) == opening)
+        {
+            sentences[..=place].rotate_right(1);
+        }
         let mut listed: Vec<SummaryConcept> = (0..problem.concepts())
             .map(|number| {
                 let concept = &self.material.concepts[concepts[number] as usize];
@@ -243,6 +248,31 @@ impl Prepared<'_> {
             }),
             copies: self.material.copies.clone(),
         }
+    }
+
+    /// Of the chosen sentences that open their documents, the one that says most: document and number. What the others tell is read
+    /// more easily after it.
+    fn opening(&self, decoded: &Decoded) -> Option<(usize, usize)> {
+        let Assembly { problem, sentences, .. } = &self.assembly;
+        let mut worth = vec![0.0; problem.sentences()];
+        for (concept, &score) in self.scores.concepts.iter().enumerate() {
+            let mut sayers: Vec<usize> = problem
+                .occurrences_of(concept)
+                .filter(|&occurrence| problem.is_covered(occurrence, &decoded.chosen))
+                .map(|occurrence| problem.sentence_of(problem.units_of_occurrence(occurrence)[0]))
+                .collect();
+            sayers.dedup();
+            sayers.into_iter().for_each(|sentence| worth[sentence] += score);
+        }
+        let opens = |&number: &usize| {
+            self.material.sentences[sentences[number]].position == 0
+                && problem.units_of(number).any(|unit| decoded.chosen[unit])
+        };
+        let best = (0..sentences.len())
+            .filter(opens)
+            .max_by(|&a, &b| worth[a].total_cmp(&worth[b]).then(b.cmp(&a)))?;
+        let source = &self.material.sentences[sentences[best]];
+        Some((source.document, source.sentence))
     }
 
     /// A concept as it is written somewhere.

@@ -228,3 +228,13 @@ fn every_run_gives_the_same_summary() {
         assert_eq!(again.certificate.unwrap().bound.to_bits(), first.certificate.unwrap().bound.to_bits());
     }
 }
+
+/// Of sentences that open their documents, the one that says most of what the others say is read first.
+#[test]
+fn the_sentence_that_says_most_opens_the_summary() {
+    let mut documents = topic();
+    documents.reverse();
+    let summary = Summarizer::built_in().unwrap().summarize(&documents, &request(60)).unwrap();
+    assert!(summary.sentences.len() > 2);
+    assert_eq!(summary.sentences[0].text, "The harbour bridge was opened on Monday morning.");
+}

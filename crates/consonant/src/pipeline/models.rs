@@ -22,7 +22,7 @@ mod embedded {
         };
     }
 
-    embed!("segmenter", "tagger", "ner", "parser");
+    embed!("segmenter", "tagger", "ner", "parser", "summarizer");
 }
 
 /// Built without models: a folder must be named.
