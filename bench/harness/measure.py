@@ -1,12 +1,26 @@
 """Running things and timing them: one process at a time, ours and theirs in turn."""
 
 import os
+import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 from dataclasses import dataclass, field
+
+
+# A process that starts another lends it its own peak of memory, and ours grows with what it has read. So a small one starts the
+# command, waits for it, and tells its seconds, its exit code and its kilobytes.
+LAUNCHER = """
+import os, sys, time
+start = time.perf_counter()
+child = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(child, 0)
+seconds = time.perf_counter() - start
+os.write(int(sys.argv[1]), f"{seconds} {os.waitstatus_to_exitcode(status)} {usage.ru_maxrss}".encode())
+"""
 
 
 class Failed(Exception):
@@ -26,28 +40,35 @@ class Run:
 def run(command, timeout=600.0, env=None):
     """Runs a command to its end. Its messages are stamped as they come, which times epochs without asking the program to."""
     command = [str(word) for word in command]
-    with tempfile.TemporaryFile() as output:
+    told, tell = os.pipe()
+    launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, str(tell), *command]
+    with tempfile.TemporaryFile() as output, open(told) as answer:
         start = time.perf_counter()
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env=env)
+        options = {"stdout": output, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, "env": env}
+        process = subprocess.Popen(launcher, pass_fds=[tell], start_new_session=True, **options)
+        os.close(tell)
         expired = threading.Event()
-        timer = threading.Timer(timeout, lambda: (expired.set(), process.kill()))
+        timer = threading.Timer(timeout, lambda: (expired.set(), os.killpg(process.pid, signal.SIGKILL)))
         timer.start()
         try:
             lines = [(time.perf_counter() - start, line.decode(errors="replace").rstrip()) for line in process.stderr]
-            _, status, usage = os.wait4(process.pid, 0)
+            process.wait()
         finally:
             timer.cancel()
-        seconds = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
         process.stderr.close()
         name = os.path.basename(command[0])
         if expired.is_set():
             raise Failed(f"{name} was still running after {timeout:.0f} s")
+        words = lines[-1][1] if lines else "it said nothing"
         if process.returncode != 0:
-            words = lines[-1][1] if lines else "it said nothing"
-            raise Failed(f"{name} {command[1] if len(command) > 1 else ''} ended with {process.returncode}: {words}")
+            raise Failed(f"{name} could not be started: {words}")
+        seconds, code, kilobytes = answer.read().split()
+        if code != "0":
+            raise Failed(f"{name} {command[1] if len(command) > 1 else ''} ended with {code}: {words}")
         output.seek(0)
-        return Run(seconds, output.read().decode(), lines, usage.ru_maxrss / 1024)
+        return Run(float(seconds), output.read().decode(), lines, int(kilobytes) / 1024)
 
 
 @dataclass
