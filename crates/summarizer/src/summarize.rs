@@ -261,6 +261,7 @@ impl Prepared<'_> {
                 .filter(|&occurrence| problem.is_covered(occurrence, &decoded.chosen))
                 .map(|occurrence| problem.sentence_of(problem.units_of_occurrence(occurrence)[0]))
                 .collect();
+            sayers.sort_unstable();
             sayers.dedup();
             sayers.into_iter().for_each(|sentence| worth[sentence] += score);
         }

@@ -41,7 +41,7 @@ pub struct Summarize {
     /// How the summary is written; `marked` shows what was deleted, in brackets or, on a terminal, in grey.
     #[arg(long, default_value = "text")]
     format: Format,
-    /// A summarizer that `train summarizer` made (default: the one of the folder of models, or the built-in one).
+    /// A summarizer that `train summarizer` made (default: the one among the models, or weights set by hand).
     #[arg(long, value_name = "M")]
     model: Option<PathBuf>,
     /// Take segmenter.model, tagger.model, parser.model and summarizer.model from this folder, not the embedded English ones.
@@ -396,7 +396,7 @@ impl TopicAnnotator {
         Ok(TopicAnnotator { models: Some(models), segmenting, parsing, english_only })
     }
 
-    /// The summarizer among the models, or the built-in one.
+    /// The summarizer among the models, or one with weights set by hand.
     pub fn summarizer(&self) -> Result<Summarizer> {
         let model =
             self.models.as_ref().map(|models| models.open(consonant_summarizer::TASK)).transpose()?.flatten();
