@@ -8,6 +8,9 @@ use consonant_text::columns::Column;
 use consonant_text::input::Input;
 use consonant_text::{Columns, Format, Sentence, SentenceReader};
 
+/// What such a file should have in it.
+pub const EXPECTED: &str = "sentences in CoNLL-U or columns";
+
 /// A file of sentences and what it turned out to be.
 pub struct Sentences {
     pub reader: SentenceReader<Input>,
@@ -28,7 +31,7 @@ pub fn open_with_label(path: &Path, label: Column) -> Result<Sentences> {
         Format::Conllu => true,
         // Columns without tabs may look like text.
         Format::Columns | Format::Text => false,
-        Format::Jsonl => bail!("{name} is JSON; expected sentences in CoNLL-U or columns"),
+        Format::Jsonl => bail!("{name} is JSON; expected {EXPECTED}"),
     };
     let reader = if is_conllu {
         SentenceReader::conllu(input, Arc::clone(&name))

@@ -9,7 +9,7 @@ use consonant_text::Sentence;
 use consonant_text::entity::{self, Scheme};
 use consonant_text::evaluate::{CharacterSpans, Conlleval, compare_spans};
 
-use super::report::{Files, Scored};
+use super::report::{Files, Scored, nothing_to_score};
 use crate::context::Context;
 use crate::sentences;
 
@@ -49,7 +49,11 @@ impl Entities {
 
 impl Labelled {
     fn read(path: &Path) -> Result<Labelled> {
-        let sentences = sentences::open(path)?.reader.collect::<Result<Vec<Sentence>, _>>()?;
+        let file = sentences::open(path)?;
+        let sentences = file.reader.collect::<Result<Vec<Sentence>, _>>()?;
+        if sentences.is_empty() {
+            return Err(nothing_to_score(file.name, sentences::EXPECTED));
+        }
         let mut labels: Vec<Vec<String>> = sentences
             .iter()
             .map(|sentence| (0..sentence.len()).map(|word| sentence.entity_label(word).to_owned()).collect())

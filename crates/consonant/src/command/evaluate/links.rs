@@ -8,7 +8,7 @@ use clap::Args;
 use consonant_text::evaluate::LinkScores;
 use serde::{Deserialize, Serialize};
 
-use super::report::{Files, Scored};
+use super::report::{Files, Scored, nothing_to_score};
 use crate::context::Context;
 use crate::jsonl;
 
@@ -34,6 +34,10 @@ impl Links {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         self.files.report(context, |path| {
             let gold: Vec<Conversation> = jsonl::read(&self.files.gold)?;
+            if gold.is_empty() {
+                let expected = r#"lines {"id", "links": [[source, target], …]}"#;
+                return Err(nothing_to_score(self.files.gold.display(), expected));
+            }
             let mut predicted = HashMap::new();
             for Conversation { id, links } in jsonl::read(path)? {
                 if predicted.contains_key(&id) {

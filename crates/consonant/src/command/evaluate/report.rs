@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, ValueEnum};
 use consonant_text::evaluate::{Bootstrap, Comparison, Interval, UnitRatios};
 use serde::Serialize;
@@ -47,6 +47,11 @@ enum Format {
     Text,
     /// One JSON object.
     Json,
+}
+
+/// Why a file without anything in it has no scores: zeros would pass for a result.
+pub fn nothing_to_score(name: impl Display, expected: &str) -> anyhow::Error {
+    anyhow!("{name}: there is nothing to score; expected {expected}")
 }
 
 /// The scores of one prediction, ready to show.

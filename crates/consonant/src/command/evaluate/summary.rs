@@ -9,7 +9,7 @@ use consonant_text::evaluate::{Rouge, RougeScores};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::report::{Files, Scored};
+use super::report::{Files, Scored, nothing_to_score};
 use crate::context::Context;
 use crate::jsonl;
 
@@ -49,6 +49,10 @@ impl Summary {
         let rouge = Rouge { stemming: !self.no_stemming, words: self.words };
         self.files.report(context, |path| {
             let gold: Vec<Gold> = jsonl::read(&self.files.gold)?;
+            if gold.is_empty() {
+                let expected = r#"lines {"id", "summaries": […]}"#;
+                return Err(nothing_to_score(self.files.gold.display(), expected));
+            }
             let mut predicted = HashMap::new();
             for Predicted { id, summary } in jsonl::read(path)? {
                 if predicted.contains_key(&id) {
@@ -58,6 +62,9 @@ impl Summary {
             }
             let mut pairs = Vec::with_capacity(gold.len());
             for Gold { id, summaries } in gold {
+                if summaries.is_empty() {
+                    bail!("{}: topic `{id}` has no gold summary to compare with", self.files.gold.display());
+                }
                 let summary = predicted
                     .remove(&id)
                     .with_context(|| format!("{}: there is no summary of topic `{id}`", path.display()))?;

@@ -10,7 +10,7 @@ use consonant_text::columns::Column;
 use consonant_text::evaluate::TagScorer;
 use consonant_text::{Layer, Sentence};
 
-use super::report::{Files, Scored};
+use super::report::{Files, Scored, nothing_to_score};
 use crate::context::Context;
 use crate::sentences::{self, Sentences};
 
@@ -89,6 +89,9 @@ impl Tags {
             );
         }
         let scores = scorer.finish();
+        if scores.words == 0 {
+            return Err(nothing_to_score(&gold.name, sentences::EXPECTED));
+        }
         let by_unit = scores.by_unit.clone();
         Scored::new(&scores, by_unit)
     }
@@ -138,6 +141,9 @@ fn training_words(path: &Path) -> Result<Vec<String>> {
                 words.insert(sentence.form(word).to_owned());
             }
         }
+    }
+    if words.is_empty() {
+        bail!("{}: there is no word, so all words are unknown; expected {}", train.name, sentences::EXPECTED);
     }
     Ok(words.into_iter().collect())
 }

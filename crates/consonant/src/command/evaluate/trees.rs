@@ -8,7 +8,7 @@ use clap::Args;
 use consonant_text::evaluate::{EvaluationError, MultiwordToken, TreeScorer, TreeSentence, TreeWord};
 use consonant_text::{Layer, RowId, Sentence, SentenceReader};
 
-use super::report::{Files, Scored};
+use super::report::{Files, Scored, nothing_to_score};
 use crate::context::Context;
 
 /// The scores of the CoNLL 2018 shared task, from tokens to labelled trees, on CoNLL-U.
@@ -39,8 +39,13 @@ impl Trees {
 fn read(path: &Path, mut push: impl FnMut(&TreeSentence) -> Result<(), EvaluationError>) -> Result<()> {
     let mut reader = SentenceReader::open_conllu(path)?;
     let mut sentence = Sentence::new();
+    let mut is_empty = true;
     while reader.read(&mut sentence)? {
+        is_empty = false;
         push(&tree_sentence(&sentence)).with_context(|| format!("{}:{}", path.display(), sentence.line()))?;
+    }
+    if is_empty {
+        return Err(nothing_to_score(reader.name(), "sentences in CoNLL-U"));
     }
     Ok(())
 }
