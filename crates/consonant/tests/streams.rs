@@ -45,6 +45,34 @@ fn standard_input_is_the_default() {
 }
 
 #[test]
+fn every_command_refuses_what_is_no_text() {
+    for command in [&["annotate"][..], &["summarize"], &["check"], &["solve"]] {
+        for (bytes, message) in [
+            (
+                &b"One.\na\0b"[..],
+                "<stdin>:2:2: expected text, came a NUL byte; is this a binary file or UTF-16?",
+            ),
+            (b"a\xffb", "<stdin>:1:2: expected UTF-8, came byte 0xff"),
+        ] {
+            let mut child = program()
+                .args(command)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            child.stdin.take().unwrap().write_all(bytes).unwrap();
+            let output = child.wait_with_output().unwrap();
+            // What `check` finds is its result.
+            let said = [output.stdout, output.stderr].concat();
+            let said = String::from_utf8_lossy(&said);
+            assert_eq!(output.status.code(), Some(1), "{command:?}: {said}");
+            assert!(said.contains(message), "{command:?}: {said}");
+        }
+    }
+}
+
+#[test]
 fn an_interrupted_training_keeps_its_model() {
     let folder = tempfile::tempdir().unwrap();
     let train = folder.path().join("train.conllu");

@@ -1,11 +1,11 @@
 //! `consonant solve PROBLEM`
 
 use std::fmt::Write as _;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use consonant_map::format::{self, Format, Problem};
 use consonant_map::solver::{Limits, Method, solve};
@@ -128,17 +128,10 @@ impl Solve {
     }
 
     fn read_problem(&self) -> Result<Problem> {
-        let mut input = Input::open(&self.problem)?;
+        let input = Input::open(&self.problem)?;
         let name = input.name().to_string();
-        let mut bytes = Vec::new();
-        input.read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
-        let text = match std::str::from_utf8(&bytes) {
-            Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
-            Err(error) => {
-                let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
-                bail!("{name}:{line}: the file is not valid UTF-8; expected a problem as text");
-            }
-        };
+        let text = input.into_text()?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let format = match self.from {
             Some(ProblemFormat::Uai) => Format::Uai,
             Some(ProblemFormat::Loguai) => Format::LogUai,

@@ -1,6 +1,6 @@
 //! `consonant summarize FILE…`
 
-use std::io::{IsTerminal, Read, Write};
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -340,17 +340,7 @@ impl Source {
             InputFormat::Jsonl => {
                 bail!("{name} is JSONL; summarize reads texts, and `predict --model M {name}` topics")
             }
-            _ => {
-                let mut bytes = Vec::new();
-                input.read_to_end(&mut bytes)?;
-                let raw = String::from_utf8(bytes).map_err(|error| {
-                    anyhow::anyhow!(
-                        "{name}: expected UTF-8, which byte {} is not; convert the file, for example with iconv",
-                        error.utf8_error().valid_up_to()
-                    )
-                })?;
-                Ok(vec![Source::from_text(name, raw)])
-            }
+            _ => Ok(vec![Source::from_text(name, input.into_text()?)]),
         }
     }
 

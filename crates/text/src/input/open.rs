@@ -6,6 +6,8 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::format::Format;
 
+use super::blocks::{Block, check_text};
+
 /// The name under which standard input appears in messages.
 pub const STDIN: &str = "<stdin>";
 
@@ -100,6 +102,17 @@ impl Input {
         })
     }
 
+    /// All of it as text, for who needs the whole at once.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not UTF-8, or has a NUL byte: the rule of all readers.
+    pub fn into_text(mut self) -> Result<String, Error> {
+        let mut bytes = Vec::new();
+        self.read_to_end(&mut bytes).map_err(|error| Error::io(&self.name, error))?;
+        check_text(&Block { bytes: &bytes, first_line: 1 }, &self.name)?;
+        String::from_utf8(bytes).map_err(|error| Error::io(&self.name, io::Error::other(error)))
+    }
+
     /// The name that appears in messages.
     pub fn name(&self) -> &Arc<str> {
         &self.name
@@ -133,6 +146,19 @@ mod tests {
         let mut text = Vec::new();
         Input::new(Cursor::new(bytes), "test").unwrap().read_to_end(&mut text)?;
         Ok(text)
+    }
+
+    #[test]
+    fn the_whole_is_text_or_an_error_with_its_place() {
+        let text = |bytes: &'static [u8]| Input::new(bytes, "t").unwrap().into_text();
+        assert_eq!(text("\u{feff}Grüße\r\n".as_bytes()).unwrap(), "\u{feff}Grüße\r\n");
+        assert_eq!(text(b"").unwrap(), "");
+        let nul = "t:2:3: expected text, came a NUL byte; is this a binary file or UTF-16?";
+        assert_eq!(text(b"a\nbc\0d").unwrap_err().to_string(), nul);
+        assert!(
+            text(b"ab\xffc").unwrap_err().to_string().starts_with("t:1:3: expected UTF-8, came byte 0xff")
+        );
+        assert!(text(&[0x1f, 0x8b, 8, 0, 0]).unwrap_err().to_string().starts_with("t: "));
     }
 
     #[test]
