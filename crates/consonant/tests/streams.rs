@@ -83,9 +83,15 @@ fn an_interrupted_training_keeps_its_model() {
     for task in [
         &["tagger"][..],
         &["parser", "--order", "1", "--bits", "10", "--label-bits", "10", "--pruner-bits", "10"],
+        &["ner", "--consistency", "words"],
+        &["ner", "--consistency", "patterns"],
     ] {
-        let model = folder.path().join(task[0]);
-        let tells = if task[0] == "parser" { both.replace("\tD\t", "\tN\t") } else { both.clone() };
+        let model = folder.path().join(task.concat());
+        let tells = match task[0] {
+            "parser" => both.replace("\tD\t", "\tN\t"),
+            "ner" => both.replace("root\t_\t_", "root\t_\tNER=B-PER"),
+            _ => both.clone(),
+        };
         std::fs::write(&train, tells).unwrap();
         let mut child = program()
             .arg("train")
@@ -101,11 +107,15 @@ fn an_interrupted_training_keeps_its_model() {
         let epoch = said.by_ref().find(|line| line.as_ref().is_ok_and(|line| line.starts_with("epoch")));
         assert!(epoch.is_some() && !model.exists());
         assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-        assert!(said.map(Result::unwrap).any(|line| line.starts_with("interrupted: the model is written")));
+        let said: Vec<String> = said.map(Result::unwrap).collect();
+        assert!(said.iter().any(|line| line.starts_with("interrupted: the model is written")), "{said:?}");
+        // Ner has stages after its epochs.
+        let tells_what_is_missing = said.iter().any(|line| line.contains("but for the agreement of labels"));
+        assert_eq!(tells_what_is_missing, task[0] == "ner", "{said:?}");
         assert_eq!(child.wait().unwrap().code(), Some(130));
         assert!(program().arg("inspect").arg(&model).output().unwrap().status.success(), "{task:?}");
     }
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no other file stays");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 5, "no other file stays");
 }
 
 #[test]

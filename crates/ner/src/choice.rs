@@ -3,6 +3,7 @@
 //! On dev data if there is any; otherwise the training data is cut in two, and each half is labelled by a model of the other.
 
 use std::borrow::Cow;
+use std::sync::atomic::AtomicBool;
 
 use consonant_sequence::Labels;
 use consonant_text::Sentence;
@@ -82,20 +83,29 @@ pub(crate) fn f1(model: &NerModel, sentences: &[Sentence]) -> Result<f64, NerErr
     Ok(counts.score().f1)
 }
 
-/// The bias with the best F over all trials. `first` stays unless another is better.
-pub(crate) fn bias(trials: &[Trial<'_>], margin: f64, first: f32) -> Result<f32, NerError> {
+/// The bias with the best F over all trials. `first` stays unless another is better, among those tried before an interrupt.
+pub(crate) fn bias(
+    trials: &[Trial<'_>],
+    margin: f64,
+    first: f32,
+    is_interrupted: &dyn Fn() -> bool,
+) -> Result<f32, NerError> {
     let others = BIASES.iter().map(|bias| (bias * margin) as f32).filter(|&bias| bias != first);
-    best(std::iter::once(first).chain(others), |bias| {
+    best(std::iter::once(first).chain(others), is_interrupted, |bias| {
         let mut counts = Counts::default();
         trials.iter().try_for_each(|trial| trial.count(&trial.biased(bias)?, &mut counts))?;
         Ok(counts.score().f1)
     })
 }
 
-/// The strength of agreement with the best F over all trials.
-pub(crate) fn strength(trials: &mut [Trial<'_>], bias: f32) -> Result<f32, NerError> {
+/// The strength of agreement with the best F over all trials, among those tried before an interrupt.
+pub(crate) fn strength(
+    trials: &mut [Trial<'_>],
+    bias: f32,
+    is_interrupted: &dyn Fn() -> bool,
+) -> Result<f32, NerError> {
     let readings = trials.iter().map(|trial| trial.biased(bias)).collect::<Result<Vec<_>, _>>()?;
-    best(STRENGTHS.into_iter(), |strength| {
+    best(STRENGTHS.into_iter(), is_interrupted, |strength| {
         let mut counts = Counts::default();
         for (trial, readings) in trials.iter_mut().zip(&readings) {
             trial.model.settings.strength = strength;
@@ -105,13 +115,17 @@ pub(crate) fn strength(trials: &mut [Trial<'_>], bias: f32) -> Result<f32, NerEr
     })
 }
 
-/// The choice with the highest score; the first of equal ones.
+/// The choice with the highest score; the first of equal ones. The first is always looked at, others until an interrupt.
 fn best(
     choices: impl Iterator<Item = f32>,
+    is_interrupted: &dyn Fn() -> bool,
     mut score: impl FnMut(f32) -> Result<f64, NerError>,
 ) -> Result<f32, NerError> {
     let mut best = (f64::NEG_INFINITY, 0.0);
-    for choice in choices {
+    for (tried, choice) in choices.enumerate() {
+        if tried > 0 && is_interrupted() {
+            break;
+        }
         let score = score(choice)?;
         tracing::debug!("{choice}: F {:.2}", 100.0 * score);
         if score > best.0 {
@@ -127,6 +141,7 @@ pub(crate) fn halves(
     settings: &NerSettings,
     described: &Settings,
     labels: &Labels,
+    interrupt: Option<&AtomicBool>,
 ) -> Result<Vec<Trial<'static>>, NerError> {
     let halves = cut(sentences);
     let pick = |half: usize| -> Vec<Sentence> {
@@ -148,7 +163,7 @@ pub(crate) fn halves(
             checkpoint: None,
             ..settings.clone()
         };
-        match train_with_labels(&pick(1 - half), None, local, Some(labels), &mut |_| {}, None) {
+        match train_with_labels(&pick(1 - half), None, local, Some(labels), &mut |_| {}, interrupt) {
             Err(NerError::NoEntities) => {}
             trained => {
                 let model = NerModel::from_bytes(&trained?.model.to_bytes())?;

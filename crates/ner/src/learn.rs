@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use consonant_learn::hash;
 use consonant_learn::model::{Model, ModelWriter};
@@ -120,13 +120,20 @@ pub struct Trained {
     pub f1: Option<f64>,
     /// What is taken from the score of `O`.
     pub bias: f32,
+    /// How labels agree in the model: as they were asked to, unless an interrupt left that out.
+    pub consistency: Consistency,
     /// How much agreement counts.
     pub strength: f32,
     /// Why training ended.
     pub stop: Stop,
+    /// What an interrupt left out, in words.
+    pub left_out: Vec<&'static str>,
 }
 
 /// Trains a recognizer; `progress` hears of each epoch. Sentences are in the order of their texts, which begin with document marks.
+///
+/// `interrupt` ends training at the next example. What was not complete by then is left out, so that the model may be one of sentences
+/// alone although agreement was asked for.
 pub fn train(
     sentences: &[Sentence],
     dev: Option<&[Sentence]>,
@@ -213,31 +220,41 @@ pub(crate) fn train_with_labels(
     let enough = gold.iter().flatten().filter(|label| *label != "O").count() >= ENOUGH;
     let open =
         settings.bias.is_none() || (settings.strength.is_none() && settings.consistency != Consistency::None);
-    let mut halves = match settings.consistency == Consistency::Patterns || (open && enough && dev.is_none())
-    {
-        true => choice::halves(sentences, &settings, &described, corpus.labels())?,
+    let is_interrupted = || interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
+    let asks_halves = settings.consistency == Consistency::Patterns || (open && enough && dev.is_none());
+    let mut halves = match asks_halves && !is_interrupted() {
+        true => choice::halves(sentences, &settings, &described, corpus.labels(), interrupt)?,
         false => Vec::new(),
     };
+    let mut left_out = Vec::new();
+    if is_interrupted() {
+        // Models that learned less than the chain tell nothing about it.
+        halves.clear();
+        if settings.bias.is_none() && dev.is_none() && enough {
+            left_out.push("the choice of a bias");
+        }
+    }
     let mut on_dev = dev.map(|dev| Trial::new(model.clone(), Cow::Borrowed(dev))).transpose()?;
     // A half comes with a word model of its own, which has not seen the half either. It speaks later.
     let half_words =
         halves.iter_mut().map(|half| std::mem::replace(&mut half.model.agreement, Agreement::None));
     let half_words: Vec<Agreement> = half_words.collect();
     if let (None, Some(trials)) = (settings.bias, trials(&mut on_dev, &mut halves, enough)) {
-        described.bias = choice::bias(trials, margin, 0.0)?;
+        // Without agreement this takes moments, which an interrupted training has too.
+        described.bias = choice::bias(trials, margin, 0.0, &|| false)?;
     }
     model.settings.bias = described.bias;
     described.f1 = dev.map(|dev| choice::f1(&model, dev)).transpose()?;
     let local = (described.bias, described.f1);
-    described.consistency = settings.consistency;
+    described.consistency = if is_interrupted() { Consistency::None } else { settings.consistency };
     let mut words = Vec::new();
-    model.agreement = match settings.consistency {
+    model.agreement = match described.consistency {
         Consistency::None => Agreement::None,
         Consistency::Words => {
             let ordinary = OrdinaryWords::find(sentences, &gold);
             let marked = documents(sentences).len() < sentences.len();
             let scope = settings.scope.unwrap_or(if marked { Scope::Document } else { Scope::Set });
-            let how = (&settings, &training, scope, trained.epoch);
+            let how = (&settings, &training, scope, trained.epoch, interrupt);
             words = crate::words::learn(sentences, &gold, &features, &ordinary, corpus.labels(), how)?;
             described.scope = Some(scope);
             let chain = Box::new(ChainModel::open(&Model::from_bytes(&words)?)?);
@@ -250,11 +267,12 @@ pub(crate) fn train_with_labels(
             for half in &halves {
                 task.add(half, described.bias, corpus.labels(), &ordinary)?;
             }
-            let weights = task.learn(settings.seed, settings.threads)?;
+            let weights = task.learn(settings.seed, settings.threads, interrupt)?;
             Agreement::Patterns { ordinary, layout, weights }
         }
     };
-    if settings.consistency != Consistency::None
+    if described.consistency != Consistency::None
+        && !is_interrupted()
         && let Some(trials) = trials(&mut on_dev, &mut halves, enough)
     {
         let own =
@@ -264,16 +282,25 @@ pub(crate) fn train_with_labels(
             trial.set_agreement(agreement)?;
         }
         if settings.strength.is_none() {
-            described.strength = choice::strength(trials, described.bias)?;
+            described.strength = choice::strength(trials, described.bias, &is_interrupted)?;
         }
         trials.iter_mut().for_each(|trial| trial.model.settings.strength = described.strength);
         if settings.bias.is_none() {
             // Agreement finds more names, so `O` may need another bias.
-            described.bias = choice::bias(trials, margin, described.bias)?;
+            described.bias = choice::bias(trials, margin, described.bias, &is_interrupted)?;
         }
     }
+    let interrupted = is_interrupted();
+    if interrupted && settings.consistency != Consistency::None {
+        // Agreement that was cut short might do harm; sentences by themselves are complete.
+        left_out.push("the agreement of labels");
+        (model.agreement, described.consistency, described.scope) =
+            (Agreement::None, Consistency::None, None);
+        (described.strength, (described.bias, described.f1)) = (settings.strength.unwrap_or(1.0), local);
+        words.clear();
+    }
     (model.settings.strength, model.settings.bias) = (described.strength, described.bias);
-    if let (Some(dev), true) = (dev, settings.consistency != Consistency::None) {
+    if let (Some(dev), true) = (dev, described.consistency != Consistency::None) {
         described.f1 = Some(choice::f1(&model, dev)?);
         // Choices were made by quick decoding; should the full one disagree with them, sentences are left to themselves.
         if settings.strength.is_none() && described.f1 < local.1 {
@@ -291,8 +318,10 @@ pub(crate) fn train_with_labels(
         epoch: trained.epoch,
         f1: described.f1,
         bias: described.bias,
+        consistency: described.consistency,
         strength: described.strength,
-        stop: trained.stop,
+        stop: if interrupted { Stop::Interrupted } else { trained.stop },
+        left_out,
     })
 }
 

@@ -1,6 +1,9 @@
 //! The whole way: text to model to predictions, with and without agreement.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use consonant_learn::model::Model;
+use consonant_learn::trainer::{EpochReport, Stop};
 use consonant_map::solver::Method;
 use consonant_ner::{Consistency, NerError, NerModel, NerSettings, Request, Scope, train};
 use consonant_text::entity::Scheme;
@@ -163,6 +166,30 @@ fn data_without_marks_is_grouped_by_shared_words() {
         let model = trained(settings(consistency), false);
         let text = documents(5, 6, false);
         assert_eq!(decode(&model, &text, None), text);
+    }
+}
+
+/// What is there when training is interrupted is the chain, so that is what the model has: to the byte the one that was never to
+/// agree.
+#[test]
+fn an_interrupted_training_leaves_agreement_out_and_says_so() {
+    let (text, dev) = (read(&documents(50, 1, true)), read(&documents(10, 2, true)));
+    let interrupted = |consistency, dev| {
+        let stop = AtomicBool::new(false);
+        let mut at_the_second = |epoch: &EpochReport| stop.store(epoch.epoch == 2, Ordering::Relaxed);
+        train(&text, dev, settings(consistency), &mut at_the_second, Some(&stop)).unwrap()
+    };
+    for (dev, bias) in [(Some(&dev[..]), None), (None, Some("the choice of a bias"))] {
+        let alone = interrupted(Consistency::None, dev);
+        assert!(alone.stop == Stop::Interrupted && alone.epoch <= 2);
+        assert_eq!(alone.left_out, bias.as_slice());
+        for consistency in [Consistency::Words, Consistency::Patterns] {
+            let trained = interrupted(consistency, dev);
+            assert_eq!((trained.stop, trained.consistency), (Stop::Interrupted, Consistency::None));
+            assert_eq!(trained.left_out.last(), Some(&"the agreement of labels"));
+            assert_eq!(trained.left_out.len(), 1 + bias.iter().len());
+            assert!(trained.model.to_bytes() == alone.model.to_bytes(), "{consistency:?}");
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 //! On its own training data a chain is nearly always right and leaves nothing for agreement to do. So the chain's scores come from
 //! models that have not seen the sentence: the training data is cut in two, and each half is scored by a chain trained on the other.
 
+use std::sync::atomic::AtomicBool;
+
 use consonant_learn::problem::{Problem, Separate, Separation, Weights};
 use consonant_learn::sparse::SparseVector;
 use consonant_learn::trainer::{Method as Learning, Parameters, Run, train};
@@ -90,13 +92,18 @@ impl PatternTask {
     }
 
     /// Learns the weights.
-    pub(crate) fn learn(mut self, seed: u64, threads: usize) -> Result<Vec<f32>, NerError> {
+    pub(crate) fn learn(
+        mut self,
+        seed: u64,
+        threads: usize,
+        interrupt: Option<&AtomicBool>,
+    ) -> Result<Vec<f32>, NerError> {
         if self.groups.is_empty() {
             return Ok(vec![0.0; self.layout.parameters()]);
         }
         self.value = (RATE * self.margin / self.groups.len() as f64).sqrt() as f32;
         let parameters = Parameters::defaults(Learning::AveragedPerceptron.info());
-        let run = Run { epochs: EPOCHS, shuffle: true, seed, threads, ..Run::default() };
+        let run = Run { epochs: EPOCHS, shuffle: true, seed, threads, interrupt, ..Run::default() };
         let trained = train(&self, Learning::AveragedPerceptron, &parameters, run)?;
         Ok(trained.weights.iter().map(|weight| weight * self.value).collect())
     }

@@ -1,5 +1,7 @@
 //! Learning the word model: the features of the sentence model, over chains of the same word.
 
+use std::sync::atomic::AtomicBool;
+
 use consonant_learn::model::ModelWriter;
 use consonant_learn::trainer::Run;
 use consonant_sequence::features::FeatureBuffer;
@@ -20,7 +22,13 @@ pub(crate) fn learn(
     features: &Features,
     ordinary: &OrdinaryWords,
     labels: &Labels,
-    (settings, training, scope, epochs): (&NerSettings, &Training<'_>, Scope, usize),
+    (settings, training, scope, epochs, interrupt): (
+        &NerSettings,
+        &Training<'_>,
+        Scope,
+        usize,
+        Option<&AtomicBool>,
+    ),
 ) -> Result<Vec<u8>, NerError> {
     let rows = FeatureRows::read(sentences, features, ordinary);
     let options = CorpusOptions {
@@ -63,6 +71,7 @@ pub(crate) fn learn(
         shuffle: !training.algorithm.is_batch(),
         seed: settings.seed,
         threads: settings.threads,
+        interrupt,
         ..Run::default()
     };
     let trained = train(&corpus, &training, None, run)?;

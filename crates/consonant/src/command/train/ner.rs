@@ -129,7 +129,7 @@ impl TrainNer {
             Some(interrupt::stop()),
         )?;
         store(&trained.model, file, out)?;
-        context.note(summary(&trained, self.consistency, out));
+        context.note(summary(&trained, out));
         done()
     }
 
@@ -165,15 +165,19 @@ fn describe(epoch: &EpochReport) -> String {
     format!("epoch {:3}  loss {:.4}{errors}{dev}  {:.1} s", epoch.epoch, epoch.loss, epoch.seconds)
 }
 
-fn summary(trained: &Trained, consistency: Consistency, out: &Path) -> String {
-    let why = match trained.stop {
+fn summary(trained: &Trained, out: &Path) -> String {
+    let mut why = match trained.stop {
         Stop::Epochs => "all epochs done",
         Stop::Patience => "no better on dev",
         Stop::Converged => "nothing left to learn",
         Stop::Interrupted => "interrupted",
-    };
+    }
+    .to_owned();
+    if !trained.left_out.is_empty() {
+        why += &format!("; the model is complete but for {}", trained.left_out.join(" and "));
+    }
     let f1 = trained.f1.map_or(String::new(), |score| format!(", dev F {:.2}", 100.0 * score));
-    let strength = match consistency {
+    let strength = match trained.consistency {
         Consistency::None => String::new(),
         _ => format!(", strength of agreement {}", trained.strength),
     };
