@@ -1,4 +1,5 @@
-//! How a summary is decoded: the relaxation by AD3, rounded as the paper does, with value, bound and status; or exactly.
+//! How a summary is decoded, with value, bound and status: by a search over the tighter dual, by AD3 and the paper's rounding, or
+//! exactly.
 
 use std::time::Instant;
 
@@ -14,10 +15,10 @@ use crate::rounding::Rounding;
 /// Which decoder finds the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Decoder {
-    /// The relaxation by AD3, rounded.
+    /// A relaxation, rounded, with a bound.
     #[default]
     Ad3,
-    /// Branch and bound.
+    /// Branch and bound to the end.
     Exact,
 }
 
@@ -26,13 +27,13 @@ pub enum Decoder {
 pub struct DecoderOptions {
     /// Which decoder.
     pub decoder: Decoder,
-    /// Iterations of AD3 at most.
+    /// Steps of the dual and iterations of AD3 at most, together.
     pub max_iterations: usize,
-    /// A proven gap between value and bound, relative to the value, at which AD3 is content.
+    /// A proven gap between value and bound, relative to the value, that is good enough.
     pub gap: f64,
     /// Seconds at most.
     pub time_limit: Option<f64>,
-    /// Whether to look for better summaries near the rounded ones; without it, rounding is the paper's alone.
+    /// Whether to search, with the tighter dual and by exchange of sentences; without it, AD3 is rounded as in the paper.
     pub search: bool,
 }
 
@@ -48,20 +49,29 @@ impl Default for DecoderOptions {
     }
 }
 
+impl DecoderOptions {
+    /// A bound that makes `value` good enough.
+    fn enough(&self, value: f64) -> f64 {
+        value + self.gap * value.abs().max(1e-9)
+    }
+
+    fn is_late(&self, start: Instant) -> bool {
+        self.time_limit.is_some_and(|limit| start.elapsed().as_secs_f64() >= limit)
+    }
+}
+
 /// A decoded problem with its certificate.
 #[derive(Debug, Clone)]
 pub struct Decoded {
     /// For each unit, whether it is in the summary.
     pub chosen: Vec<bool>,
-    /// The relaxed solution that was rounded.
-    pub relaxed: Relaxed,
     /// The score of the summary.
     pub value: f64,
     /// No summary of these sentences scores more.
     pub bound: f64,
     /// What is proven.
     pub status: Status,
-    /// Iterations of AD3, or nodes of branch and bound.
+    /// Steps of the dual and iterations of AD3; or nodes of exact branch and bound.
     pub iterations: usize,
     /// Time taken.
     pub seconds: f64,
@@ -70,11 +80,18 @@ pub struct Decoded {
 /// Iterations of AD3 between two roundings.
 const ROUND_EVERY: usize = 20;
 
-/// Steps of the tighter dual after each rounding.
-const DUAL_STEPS: usize = 30;
-
 /// Rounds in which the gap hardly closes, after which it is given up: what is left is the relaxation's own.
 const IDLE_ROUNDS: usize = 4;
+
+/// Steps of the dual after which a branch goes on, is split, or waits for its turn.
+const DUAL_STEPS: usize = 10;
+
+/// A branch is split when these steps closed less than this much of what is open.
+const PROGRESS: f64 = 0.4;
+
+/// Cells of the knapsack that all steps of the dual may fill together: about a second's work. Where the text or the budget is so
+/// large that this is too little, AD3 is left to itself.
+const MOST_CELLS: usize = 2_000_000_000;
 
 /// What counts as proven: value and bound that differ by less than this, relative to the value or the largest score.
 const PROVEN: f64 = 1e-6;
@@ -89,7 +106,6 @@ pub fn decode(
     if problem.sentences() == 0 {
         return Ok(Decoded {
             chosen: Vec::new(),
-            relaxed: Relaxed::default(),
             value: 0.0,
             bound: 0.0,
             status: Status::Optimal,
@@ -97,10 +113,20 @@ pub fn decode(
             seconds: 0.0,
         });
     }
-    let built = ProblemGraph::new(problem, scores)?;
     let mut rounding = Rounding::new(problem, scores);
-    let (relaxed, bound, iterations) = match options.decoder {
-        Decoder::Ad3 => relax(problem, &built, &mut rounding, options, start),
+    let (bound, iterations) = match options.decoder {
+        Decoder::Ad3 => {
+            let (bound, steps) = match options.search {
+                true => search(problem, &mut rounding, options, start),
+                false => (f64::INFINITY, 0),
+            };
+            if bound <= options.enough(rounding.value) || steps >= options.max_iterations {
+                (bound, steps)
+            } else {
+                let built = ProblemGraph::new(problem, scores)?;
+                relax(&built, &mut rounding, options, start, (bound, steps))
+            }
+        }
         Decoder::Exact => {
             let limits = Limits {
                 max_iterations: None,
@@ -108,13 +134,13 @@ pub fn decode(
                 gap: 0.5 * PROVEN,
                 ..Limits::default()
             };
+            let built = ProblemGraph::new(problem, scores)?;
             let solution = solve(&built.graph, Method::Exact, &limits)?;
-            let relaxed = built.relaxed(&solution);
             if !solution.assignment.is_empty() {
                 rounding.best = built.chosen(&solution);
                 rounding.value = problem.value(scores, &rounding.best).max(0.0);
             }
-            (relaxed, solution.bound, solution.iterations)
+            (solution.bound, solution.iterations)
         }
     };
     let Rounding { best: chosen, value, .. } = rounding;
@@ -123,52 +149,82 @@ pub fn decode(
     let size = scores.concepts.iter().fold(value.abs(), |size, score| size.max(score.abs()));
     let proven = bound - value <= PROVEN * size.max(1e-9);
     let status = if proven { Status::Optimal } else { Status::Feasible };
-    Ok(Decoded { chosen, relaxed, value, bound, status, iterations, seconds: start.elapsed().as_secs_f64() })
+    Ok(Decoded { chosen, value, bound, status, iterations, seconds: start.elapsed().as_secs_f64() })
 }
 
-fn relax(
+/// Branch and bound over the [dual](crate::dual), the branch with the highest bound first; most problems need one branch. From each
+/// choice of the knapsack that is better than all before it, better ones are looked for. Returns the bound and the number of steps.
+fn search(
     problem: &Problem,
+    rounding: &mut Rounding<'_>,
+    options: &DecoderOptions,
+    start: Instant,
+) -> (f64, usize) {
+    let length = problem.total_length();
+    let most_steps = options.max_iterations.min(MOST_CELLS / (length * problem.words.min(length)).max(1));
+    let mut dual = Dual::new(problem, rounding.scores);
+    let mut branches = vec![dual.all()];
+    let (mut steps, mut best_choice) = (0, f64::NEG_INFINITY);
+    loop {
+        let highest = (0..branches.len()).max_by(|&a, &b| branches[a].bound.total_cmp(&branches[b].bound));
+        let mut branch = branches.swap_remove(highest.unwrap_or(0));
+        if branch.bound <= options.enough(rounding.value)
+            || steps + DUAL_STEPS > most_steps
+            || options.is_late(start)
+        {
+            return (branch.bound, steps);
+        }
+        let before = branch.bound;
+        for _ in 0..DUAL_STEPS {
+            dual.step(&mut branch, rounding.value, options.enough(rounding.value));
+            steps += 1;
+            let value = rounding.consider(&dual.chosen);
+            if value > best_choice && branch.bound > options.enough(rounding.value) {
+                best_choice = value;
+                rounding.search(&dual.chosen, &branch.sentences);
+            }
+            if branch.bound <= options.enough(rounding.value) {
+                break;
+            }
+        }
+        let open = branch.bound - rounding.value;
+        if branch.bound <= options.enough(rounding.value) || before - branch.bound > PROGRESS * open {
+            branches.push(branch);
+            continue;
+        }
+        let bound = branch.bound;
+        let Some(halves) = dual.split(branch) else { return (bound, steps) };
+        branches.extend(halves);
+    }
+}
+
+/// AD3 until the gap is closed or stays, from what is known already.
+fn relax(
     built: &ProblemGraph,
     rounding: &mut Rounding<'_>,
     options: &DecoderOptions,
     start: Instant,
-) -> (Relaxed, f64, usize) {
-    let mut ad3 = Ad3::new(Ad3Options {
-        max_iterations: ROUND_EVERY.min(options.max_iterations),
-        round: false,
-        ..Ad3Options::default()
-    });
-    let mut dual = Dual::new(problem, rounding.scores);
-    let (mut bound, mut iterations) = (f64::INFINITY, 0);
+    (mut bound, mut iterations): (f64, usize),
+) -> (f64, usize) {
+    let mut ad3 = Ad3::new(Ad3Options { round: false, ..Ad3Options::default() });
     let (mut last_gap, mut idle) = (f64::INFINITY, 0);
     loop {
+        ad3.options.max_iterations = ROUND_EVERY.min(options.max_iterations - iterations);
         let solution = ad3.solve(&built.graph);
         bound = bound.min(solution.bound);
         iterations += solution.iterations;
-        let relaxed = built.relaxed(&solution);
-        rounding.round(&relaxed, options.search);
-        let closed = |bound: f64, value: f64| bound - value <= options.gap * value.abs().max(1e-9);
-        if options.search {
-            for _ in 0..DUAL_STEPS {
-                if closed(bound, rounding.value) {
-                    break;
-                }
-                dual.step(rounding.value);
-                bound = bound.min(dual.bound);
-                rounding.consider(&dual.chosen, false);
-            }
-            rounding.consider(&dual.chosen, true);
-        }
+        rounding.round(&built.relaxed(&solution), options.search);
         let gap = bound - rounding.value;
         idle = if gap < 0.99 * last_gap { 0 } else { idle + 1 };
         last_gap = last_gap.min(gap);
-        let converged =
-            solution.iterations < ad3.options.max_iterations || (options.search && idle >= IDLE_ROUNDS);
-        let late = options.time_limit.is_some_and(|limit| start.elapsed().as_secs_f64() >= limit);
-        if closed(bound, rounding.value) || converged || late || iterations >= options.max_iterations {
-            return (relaxed, bound, iterations);
+        if bound <= options.enough(rounding.value)
+            || solution.iterations < ad3.options.max_iterations
+            || (options.search && idle >= IDLE_ROUNDS)
+            || options.is_late(start)
+            || iterations >= options.max_iterations
+        {
+            return (bound, iterations);
         }
-        ad3.options.max_iterations = ROUND_EVERY.min(options.max_iterations - iterations);
     }
 }
 

@@ -10,32 +10,47 @@
 //!
 //! and the maximum is found by the [knapsack](crate::knapsack) over all sentences. D is an upper bound for every λ; steps along its
 //! subgradient lower it, with the length that Polyak (1969) proposed given the best known value. What the knapsack chooses is itself
-//! a summary, and often a good one.
+//! a summary, and often a good one. The same tables bound what can be reached with a sentence: one that cannot be part of
+//! anything better than the best known summary is left out from then on, and soon few are left.
 
 use crate::knapsack::{Knapsack, LinearScores};
 use crate::problem::{Problem, Scores};
 
-/// Multipliers of one problem, and the best bound so far.
+/// The dual of a problem, for all summaries or some.
 pub struct Dual<'p> {
     problem: &'p Problem,
     scores: &'p Scores,
+    /// Concepts with a price that can move: the others sell all to their only unit.
+    traded: Vec<u32>,
     own: LinearScores,
     priced: LinearScores,
     knapsack: Knapsack,
-    sentences: Vec<usize>,
-    /// What each concept sells, between zero and its score.
+    /// What the knapsack chose last.
+    pub chosen: Vec<bool>,
+}
+
+/// Some of the summaries, with the multipliers that bound them.
+#[derive(Debug, Clone)]
+pub struct Branch {
+    /// Sentences that may be chosen, those that must be first.
+    pub sentences: Vec<usize>,
+    /// How many must be.
+    pub required: usize,
+    /// None of the summaries is worth more.
+    pub bound: f64,
+    /// What summaries with the sentences that were left out can be worth.
+    left_out: f64,
+    /// For each sentence, how often it was chosen lately.
+    usage: Vec<f64>,
+    /// What each traded concept sells, between zero and its score.
     sold: Vec<f64>,
+    direction: Vec<f64>,
     /// For each entry of `occurrence_units`, the share of the concept's price that the unit gets.
     shares: Vec<f64>,
     /// The price of a sentence, for the limit on their number.
     toll: f64,
-    direction: Vec<f64>,
     step: f64,
     stalled: usize,
-    /// What the knapsack chose last.
-    pub chosen: Vec<bool>,
-    /// No choice is worth more.
-    pub bound: f64,
 }
 
 /// Steps without a better bound after which they get shorter.
@@ -44,15 +59,46 @@ const PATIENCE: usize = 8;
 /// How much of the last direction is kept: it damps the zigzag of subgradients.
 const MEMORY: f64 = 0.5;
 
+/// The factor of steps after a split: the multipliers need not go far.
+const STEP_OF_BRANCH: f64 = 0.5;
+
+/// How much the last choice counts in the usage of sentences.
+const RECENCY: f64 = 0.2;
+
 impl<'p> Dual<'p> {
-    /// Begins with concepts that sell what they would if their occurrences excluded one another.
+    /// For a problem.
     pub fn new(problem: &'p Problem, scores: &'p Scores) -> Self {
         let (units, leads) = scores.linear(problem);
-        let own = LinearScores { units, leads, sentences: scores.sentences.clone() };
-        let sold = (0..problem.concepts())
-            .map(|concept| {
-                let score = scores.concepts[concept].max(0.0);
-                if problem.occurrences_of(concept).len() == 1 { score } else { 0.7 * score }
+        let mut own = LinearScores { units, leads, sentences: scores.sentences.clone() };
+        let mut traded = Vec::new();
+        for concept in 0..problem.concepts() {
+            let mut occurrences = problem.occurrences_of(concept).map(|o| problem.units_of_occurrence(o));
+            match (occurrences.next(), occurrences.next()) {
+                (None, _) => {}
+                (Some(&[unit]), None) => own.units[unit as usize] += scores.concepts[concept],
+                _ => traded.push(concept as u32),
+            }
+        }
+        Dual {
+            problem,
+            scores,
+            traded,
+            priced: own.clone(),
+            own,
+            knapsack: Knapsack::default(),
+            chosen: vec![false; problem.units.len()],
+        }
+    }
+
+    /// All summaries. Concepts begin by selling what they would if their occurrences nearly excluded one another.
+    pub fn all(&self) -> Branch {
+        let problem = self.problem;
+        let sold = self
+            .traded
+            .iter()
+            .map(|&concept| {
+                let alone = problem.occurrences_of(concept as usize).len() == 1;
+                self.score(concept) * if alone { 1.0 } else { 0.7 }
             })
             .collect();
         let shares = (0..problem.occurrence_starts.len() - 1)
@@ -61,127 +107,176 @@ impl<'p> Dual<'p> {
                 std::iter::repeat_n(1.0 / count as f64, count)
             })
             .collect();
-        Dual {
-            problem,
-            scores,
-            priced: own.clone(),
-            own,
-            knapsack: Knapsack::default(),
+        Branch {
             sentences: (0..problem.sentences()).collect(),
+            required: 0,
+            bound: f64::INFINITY,
+            left_out: f64::NEG_INFINITY,
+            usage: vec![0.0; problem.sentences()],
             sold,
+            direction: vec![0.0; self.traded.len()],
             shares,
             toll: 0.0,
-            direction: vec![0.0; problem.concepts()],
             step: 1.0,
             stalled: 0,
-            chosen: vec![false; problem.units.len()],
-            bound: f64::INFINITY,
         }
     }
 
-    /// Evaluates the dual at the current multipliers and takes one step towards `value`, the best that is known.
-    pub fn step(&mut self, value: f64) {
-        let bound = self.evaluate();
+    /// What a traded concept can sell: a negative score is nothing to sell, and leaving it out keeps the bound one.
+    fn score(&self, concept: u32) -> f64 {
+        self.scores.concepts[concept as usize].max(0.0)
+    }
+
+    /// Evaluates the dual at the branch's multipliers, leaves out sentences that cannot lead to more than `enough`, and takes one
+    /// step towards `value`, the best that is known.
+    pub fn step(&mut self, branch: &mut Branch, value: f64, enough: f64) {
+        let constant = self.price(branch);
+        let total = self.knapsack.fit(
+            self.problem,
+            &self.priced,
+            &branch.sentences,
+            branch.required,
+            &mut self.chosen,
+        );
         // A little slack for rounding errors of sums in another order.
-        let bound = bound + 1e-9 * bound.abs();
-        if bound < self.bound - 1e-6 * bound.abs() {
-            self.stalled = 0;
+        let slacken = |bound: f64| bound + 1e-9 * bound.abs();
+        let bound = slacken(constant + total);
+        if bound < branch.bound - 1e-6 * bound.abs() {
+            branch.stalled = 0;
         } else {
-            self.stalled += 1;
-            if self.stalled >= PATIENCE {
-                (self.step, self.stalled) = (0.5 * self.step, 0);
+            branch.stalled += 1;
+            if branch.stalled >= PATIENCE {
+                (branch.step, branch.stalled) = (0.5 * branch.step, 0);
             }
         }
-        self.bound = self.bound.min(bound);
-        self.descend(bound, value);
+        branch.bound = branch.bound.min(bound.max(branch.left_out));
+        if bound <= value {
+            return;
+        }
+        let mut index = 0;
+        let (knapsack, required, left_out) = (&self.knapsack, branch.required, &mut branch.left_out);
+        branch.sentences.retain(|_| {
+            index += 1;
+            let reach = slacken(constant + knapsack.total_with(index - 1));
+            let stays = index <= required || reach > enough;
+            if !stays {
+                *left_out = left_out.max(reach);
+            }
+            stays
+        });
+        for &sentence in &branch.sentences {
+            let used = self.problem.units_of(sentence).any(|unit| self.chosen[unit]);
+            branch.usage[sentence] += RECENCY * (f64::from(u8::from(used)) - branch.usage[sentence]);
+        }
+        self.descend(branch, bound - value);
     }
 
-    fn evaluate(&mut self) -> f64 {
+    /// Splits a branch at the sentence on which the last choices agree least, into summaries with and without it; nothing, if no
+    /// sentence is open.
+    pub fn split(&self, mut branch: Branch) -> Option<[Branch; 2]> {
+        let open = branch.required..branch.sentences.len();
+        let doubt = |index: &usize| (branch.usage[branch.sentences[*index]] - 0.5).abs();
+        let at = open.min_by(|a, b| doubt(a).total_cmp(&doubt(b)))?;
+        (branch.step, branch.stalled) = (STEP_OF_BRANCH, 0);
+        let (mut with, mut without) = (branch.clone(), branch);
+        with.sentences.swap(with.required, at);
+        with.required += 1;
+        if with.required >= self.problem.most_sentences {
+            with.sentences.truncate(with.required);
+        }
+        without.sentences.remove(at);
+        Some([with, without])
+    }
+
+    /// Puts prices on units and sentences; returns what is not sold.
+    fn price(&mut self, branch: &Branch) -> f64 {
         let problem = self.problem;
         self.priced.units.copy_from_slice(&self.own.units);
         let mut unsold = 0.0;
-        for concept in 0..problem.concepts() {
-            unsold += self.scores.concepts[concept].max(0.0) - self.sold[concept];
-            for occurrence in problem.occurrences_of(concept) {
-                let entries = problem.occurrence_starts[occurrence] as usize
-                    ..problem.occurrence_starts[occurrence + 1] as usize;
-                for entry in entries {
-                    self.priced.units[problem.occurrence_units[entry] as usize] +=
-                        self.shares[entry] * self.sold[concept];
-                }
+        for (&concept, &sold) in self.traded.iter().zip(&branch.sold) {
+            unsold += self.score(concept) - sold;
+            let occurrences = problem.occurrences_of(concept as usize);
+            let entries = problem.occurrence_starts[occurrences.start] as usize
+                ..problem.occurrence_starts[occurrences.end] as usize;
+            for (&unit, share) in
+                problem.occurrence_units[entries.clone()].iter().zip(&branch.shares[entries])
+            {
+                self.priced.units[unit as usize] += share * sold;
             }
         }
         for (priced, own) in self.priced.sentences.iter_mut().zip(&self.own.sentences) {
-            *priced = own - self.toll;
+            *priced = own - branch.toll;
         }
-        let best = self.knapsack.fit(problem, &self.priced, &self.sentences, &mut self.chosen);
-        unsold + best + self.toll * problem.most_sentences as f64
+        unsold + branch.toll * problem.most_sentences as f64
     }
 
-    /// A subgradient: a concept whose occurrences are bought more than once is too cheap to sell, one that nobody buys too
-    /// dear.
-    fn descend(&mut self, bound: f64, value: f64) {
+    /// A step along a subgradient: a concept whose occurrences are bought more than once is too cheap to sell, one that nobody
+    /// buys too dear; of two units that only count together, one that was bought alone has too high a share.
+    fn descend(&mut self, branch: &mut Branch, gap: f64) {
         let problem = self.problem;
         let mut norm = 0.0;
-        for concept in 0..problem.concepts() {
-            let score = self.scores.concepts[concept].max(0.0);
-            let mut bought = 0.0;
-            for occurrence in problem.occurrences_of(concept) {
-                let start = problem.occurrence_starts[occurrence] as usize;
-                for (at, &unit) in problem.units_of_occurrence(occurrence).iter().enumerate() {
-                    bought += self.shares[start + at] * self.chosen[unit as usize] as u8 as f64;
-                }
+        for (index, &concept) in self.traded.iter().enumerate() {
+            let occurrences = problem.occurrences_of(concept as usize);
+            if occurrences.len() == 1 {
+                continue;
             }
-            let gradient = if problem.occurrences_of(concept).len() == 1 { 0.0 } else { bought - 1.0 };
-            let mut direction = gradient + MEMORY * self.direction[concept];
+            let entries = problem.occurrence_starts[occurrences.start] as usize
+                ..problem.occurrence_starts[occurrences.end] as usize;
+            let units = &problem.occurrence_units[entries.clone()];
+            let bought: f64 = units
+                .iter()
+                .zip(&branch.shares[entries])
+                .map(|(&unit, share)| share * f64::from(u8::from(self.chosen[unit as usize])))
+                .sum();
+            let mut direction = bought - 1.0 + MEMORY * branch.direction[index];
             // No step leads out of the box.
-            if (self.sold[concept] <= 0.0 && direction > 0.0)
-                || (self.sold[concept] >= score && direction < 0.0)
-            {
+            let sold = branch.sold[index];
+            if (sold <= 0.0 && direction > 0.0) || (sold >= self.score(concept) && direction < 0.0) {
                 direction = 0.0;
             }
-            self.direction[concept] = direction;
+            branch.direction[index] = direction;
             norm += direction * direction;
         }
-        let used = (0..problem.sentences()).filter(|&s| problem.units_of(s).any(|u| self.chosen[u])).count();
+        let used =
+            branch.sentences.iter().filter(|&&s| problem.units_of(s).any(|unit| self.chosen[unit])).count();
         let surplus = used as f64 - problem.most_sentences as f64;
-        let toll_moves = surplus > 0.0 || self.toll > 0.0;
+        let toll_moves = surplus > 0.0 || branch.toll > 0.0;
         if toll_moves {
             norm += surplus * surplus;
         }
-        let mut split = 0.0;
-        self.for_pairs(|dual, _, concept, gradient| split += (dual.sold[concept] * gradient).powi(2));
-        norm += split;
+        self.for_pairs(|index, _, _| norm += branch.sold[index] * branch.sold[index]);
         if norm <= 0.0 {
             return;
         }
-        let length = self.step * (bound - value).max(1e-6 * bound.abs()) / norm;
-        for concept in 0..problem.concepts() {
-            let score = self.scores.concepts[concept].max(0.0);
-            self.sold[concept] = (self.sold[concept] - length * self.direction[concept]).clamp(0.0, score);
+        let length = branch.step * gap / norm;
+        for (index, &concept) in self.traded.iter().enumerate() {
+            branch.sold[index] =
+                (branch.sold[index] - length * branch.direction[index]).clamp(0.0, self.score(concept));
         }
         if toll_moves {
-            self.toll = (self.toll + length * surplus).max(0.0);
+            branch.toll = (branch.toll + length * surplus).max(0.0);
         }
-        self.for_pairs(|dual, start, concept, gradient| {
-            // Shares are relative: the step in prices is divided by the price.
-            let move_by =
-                (length * gradient).clamp(-0.5, 0.5) * f64::from(u8::from(dual.sold[concept] > 0.0));
-            let first = (dual.shares[start] - move_by).clamp(0.0, 1.0);
-            (dual.shares[start], dual.shares[start + 1]) = (first, 1.0 - first);
+        // Shares are relative: the step in prices is divided by the price.
+        let most = length.min(0.5);
+        self.for_pairs(|index, start, first_alone| {
+            if branch.sold[index] > 0.0 {
+                let moved = branch.shares[start] + if first_alone { -most } else { most };
+                branch.shares[start] = moved.clamp(0.0, 1.0);
+                branch.shares[start + 1] = 1.0 - branch.shares[start];
+            }
         });
     }
 
-    /// Visits occurrences that need two units of which one was bought alone: its share is too high.
-    fn for_pairs(&mut self, mut visit: impl FnMut(&mut Self, usize, usize, f64)) {
+    /// Visits occurrences that need two units of which one was bought alone: the concept's place among the traded ones, the
+    /// occurrence's first entry, and whether it was the first unit.
+    fn for_pairs(&self, mut visit: impl FnMut(usize, usize, bool)) {
         let problem = self.problem;
-        for concept in 0..problem.concepts() {
-            for occurrence in problem.occurrences_of(concept) {
-                let start = problem.occurrence_starts[occurrence] as usize;
+        for (index, &concept) in self.traded.iter().enumerate() {
+            for occurrence in problem.occurrences_of(concept as usize) {
                 if let [a, b] = *problem.units_of_occurrence(occurrence) {
                     let (a, b) = (self.chosen[a as usize], self.chosen[b as usize]);
                     if a != b {
-                        visit(self, start, concept, if a { 1.0 } else { -1.0 });
+                        visit(index, problem.occurrence_starts[occurrence] as usize, a);
                     }
                 }
             }

@@ -19,30 +19,32 @@ pub struct LinearScores {
 #[derive(Debug, Default)]
 pub struct Knapsack {
     tables: Vec<BudgetTable>,
-    best: Vec<f64>,
-    next: Vec<f64>,
-    /// For each sentence and total budget, the words that the sentence gets.
-    shares: Vec<u16>,
+    /// A row of totals by budget for no sentence, for the first, for the first two, and so on.
+    totals: Vec<f64>,
+    width: usize,
+    sentences: usize,
 }
 
 impl Knapsack {
     /// Chooses compressions of the given sentences with the greatest total score within the problem's budget of words; returns
-    /// that score. All other sentences stay out.
+    /// that score. The first `required` sentences must be in: the total is minus infinity if they do not fit. All other
+    /// sentences stay out.
     pub fn fit(
         &mut self,
         problem: &Problem,
         scores: &LinearScores,
         sentences: &[usize],
+        required: usize,
         chosen: &mut [bool],
     ) -> f64 {
         // Budgets beyond the text change nothing.
-        let budget = problem.words.min(problem.total_length()).min(usize::from(u16::MAX));
+        let budget = problem.words.min(problem.total_length());
         let width = budget + 1;
+        (self.width, self.sentences) = (width, sentences.len());
         self.tables.resize_with(self.tables.len().max(sentences.len()), BudgetTable::default);
-        self.best.clear();
-        self.best.resize(width, 0.0);
-        self.shares.clear();
-        self.shares.resize(width * sentences.len(), 0);
+        self.totals.clear();
+        self.totals.resize(width, 0.0);
+        self.totals.resize(width * (sentences.len() + 1), f64::NEG_INFINITY);
         for (index, &sentence) in sentences.iter().enumerate() {
             let range = problem.units_of(sentence);
             let table = &mut self.tables[index];
@@ -53,38 +55,64 @@ impl Knapsack {
                 scores.sentences[sentence],
                 budget,
             );
-            if table.values.last().is_none_or(|&best| best <= 0.0) {
-                continue;
+            let (before, after) = self.totals[index * width..].split_at_mut(width);
+            let after = &mut after[..width];
+            if index >= required {
+                after.copy_from_slice(before);
             }
-            self.next.clear();
-            self.next.extend_from_slice(&self.best);
-            let shares = &mut self.shares[index * width..][..width];
-            for own in 1..table.values.len() {
-                let value = table.values[own];
-                if value <= table.values[own - 1] {
-                    continue;
-                }
-                let targets = self.next[own..].iter_mut().zip(&mut shares[own..]);
-                for ((next, share), &before) in targets.zip(&self.best) {
-                    let total = before + value;
-                    let better = total > *next;
-                    *next = if better { total } else { *next };
-                    *share = if better { own as u16 } else { *share };
+            let mut last = if index < required { f64::NEG_INFINITY } else { 0.0 };
+            for (words, &value) in table.values.iter().enumerate() {
+                if value > last {
+                    last = value;
+                    for (after, &before) in after[words..].iter_mut().zip(&*before) {
+                        let total = before + value;
+                        *after = if total > *after { total } else { *after };
+                    }
                 }
             }
-            std::mem::swap(&mut self.best, &mut self.next);
         }
         chosen.fill(false);
-        let mut left = budget;
-        for (index, &sentence) in sentences.iter().enumerate().rev() {
-            let own = usize::from(self.shares[index * width + left]);
-            if own > 0 {
-                left -= own;
-                let range = problem.units_of(sentence);
-                let tree = &problem.units[range.clone()];
-                self.tables[index].choose(tree, &scores.units[range.clone()], own, &mut chosen[range]);
-            }
+        let best = self.totals[sentences.len() * width + budget];
+        if best > f64::NEG_INFINITY {
+            self.trace_back(problem, scores, sentences, required, chosen);
         }
-        self.best[budget]
+        best
+    }
+
+    fn trace_back(
+        &self,
+        problem: &Problem,
+        scores: &LinearScores,
+        sentences: &[usize],
+        required: usize,
+        chosen: &mut [bool],
+    ) {
+        let mut left = self.width - 1;
+        for (index, &sentence) in sentences.iter().enumerate().rev() {
+            let (before, after) = self.totals[index * self.width..].split_at(self.width);
+            let total = after[left];
+            if index >= required && total == before[left] {
+                continue;
+            }
+            let values = &self.tables[index].values;
+            let own = (0..values.len().min(left + 1)).find(|&own| before[left - own] + values[own] == total);
+            let own = own.expect("a total comes from one of its summands");
+            left -= own;
+            let range = problem.units_of(sentence);
+            let tree = &problem.units[range.clone()];
+            self.tables[index].choose(tree, &scores.units[range.clone()], own, &mut chosen[range]);
+        }
+    }
+
+    /// A bound, after a fit, on the total of what has the sentence at this index in it: as if the others could use the sentence
+    /// once more. For sentences that stayed out it is hardly ever too high.
+    pub fn total_with(&self, index: usize) -> f64 {
+        let all = &self.totals[self.sentences * self.width..][..self.width];
+        let rest = all.iter().rev();
+        self.tables[index]
+            .values
+            .iter()
+            .zip(rest)
+            .fold(f64::NEG_INFINITY, |best, (value, rest)| best.max(value + rest))
     }
 }

@@ -11,11 +11,16 @@ pub struct Rounding<'p> {
     pub(crate) scores: &'p Scores,
     unit_scores: Vec<f64>,
     lead_scores: Vec<f64>,
+    /// For each sentence, what its best compression can be worth at most, concepts aside.
+    ceilings: Vec<f64>,
     /// For each sentence, the concepts with an occurrence there, and that occurrence.
     occurrences: Vec<Vec<(u32, u32)>>,
     knapsack: Knapsack,
     table: BudgetTable,
     gains: Vec<f64>,
+    /// Sentences that a search may use.
+    candidates: Vec<usize>,
+    tries_left: usize,
     buffer: Vec<bool>,
     /// The best summary so far: which units are chosen.
     pub best: Vec<bool>,
@@ -23,7 +28,11 @@ pub struct Rounding<'p> {
     pub value: f64,
 }
 
+/// Sentences that one search may try to add: it ends within a blink also on a whole book.
+const MOST_TRIES: usize = 100_000;
+
 /// A summary under change: what is chosen, and how often each concept is covered.
+#[derive(Clone)]
 struct Draft {
     chosen: Vec<bool>,
     sentences: Vec<usize>,
@@ -43,8 +52,18 @@ impl<'p> Rounding<'p> {
                 occurrences[sentence].push((concept as u32, occurrence as u32));
             }
         }
+        let ceilings = (0..problem.sentences())
+            .map(|sentence| {
+                let below = problem.units_of(sentence).skip(1);
+                let deletions: f64 = below.clone().map(|unit| scores.deletions[unit].max(0.0)).sum();
+                let may_lead = below.filter(|&unit| problem.units[unit].may_lead);
+                let lead = may_lead.fold(0.0, |most: f64, unit| most.max(scores.leads[unit]));
+                scores.sentences[sentence] + deletions + lead
+            })
+            .collect();
         Rounding {
             problem,
+            ceilings,
             scores,
             unit_scores,
             lead_scores,
@@ -52,6 +71,8 @@ impl<'p> Rounding<'p> {
             knapsack: Knapsack::default(),
             table: BudgetTable::default(),
             gains: Vec::new(),
+            candidates: Vec::new(),
+            tries_left: 0,
             buffer: Vec::new(),
             best: vec![false; problem.units.len()],
             value: 0.0,
@@ -59,7 +80,7 @@ impl<'p> Rounding<'p> {
     }
 
     /// Rounds as in §3.4: takes the sentences with the highest relaxed values and finds, among their compressions that fit the
-    /// budget together, the one closest to the relaxed solution; then looks for better ones nearby.
+    /// budget together, the one closest to the relaxed solution; then, if wished, looks for better ones nearby.
     pub fn round(&mut self, relaxed: &Relaxed, search: bool) {
         let problem = self.problem;
         let mut order: Vec<usize> =
@@ -79,17 +100,30 @@ impl<'p> Rounding<'p> {
             sentences: vec![0.0; problem.sentences()],
         };
         let mut chosen = vec![false; problem.units.len()];
-        self.knapsack.fit(problem, &scores, &order, &mut chosen);
-        self.consider(&chosen, search);
+        self.knapsack.fit(problem, &scores, &order, 0, &mut chosen);
+        self.consider(&chosen);
+        if search {
+            self.search(&chosen, &(0..problem.sentences()).collect::<Vec<_>>());
+        }
     }
 
-    /// Takes a summary into account, and, if wished, what can be reached from it.
-    pub fn consider(&mut self, chosen: &[bool], search: bool) {
-        let mut draft = self.draft(chosen.to_vec());
-        self.keep(&draft);
-        if search {
-            self.improve(&mut draft);
+    /// Takes a summary into account, and returns its value.
+    pub fn consider(&mut self, chosen: &[bool]) -> f64 {
+        let value = self.problem.value(self.scores, chosen);
+        if value > self.value {
+            self.value = value;
+            self.best.copy_from_slice(chosen);
         }
+        value
+    }
+
+    /// Takes what can be reached from a summary into account, with these sentences.
+    pub fn search(&mut self, chosen: &[bool], sentences: &[usize]) {
+        let mut draft = self.draft(chosen.to_vec());
+        self.candidates.clear();
+        self.candidates.extend_from_slice(sentences);
+        self.tries_left = MOST_TRIES;
+        self.improve(&mut draft);
     }
 
     fn draft(&self, chosen: Vec<bool>) -> Draft {
@@ -141,16 +175,22 @@ impl<'p> Rounding<'p> {
         draft.sentences.push(sentence);
     }
 
-    /// The gain of the best compression of a sentence within `budget`, given what the draft covers; the compression is left in
-    /// the draft's units. An occurrence over several units counts at the last of them, which makes the tree's dynamic
-    /// program a guess; the gain that is returned is the true one.
-    fn best_addition(&mut self, draft: &mut Draft, sentence: usize, budget: usize) -> f64 {
+    /// The gain of the best compression of a sentence within `budget`, given what the draft covers, if it can be more than
+    /// `least`; the compression is left in the draft's units. An occurrence over several units counts at the last of them,
+    /// which makes the tree's dynamic program a guess; the gain that is returned is the true one.
+    fn best_addition(
+        &mut self,
+        draft: &mut Draft,
+        sentence: usize,
+        budget: usize,
+        least: f64,
+    ) -> Option<f64> {
         let problem = self.problem;
         let range = problem.units_of(sentence);
         self.gains.clear();
         self.gains.extend_from_slice(&self.unit_scores[range.clone()]);
         let mut last = u32::MAX;
-        let mut hope = self.scores.sentences[sentence].max(0.0);
+        let mut hope = self.ceilings[sentence];
         for &(concept, occurrence) in &self.occurrences[sentence] {
             let score = self.scores.concepts[concept as usize];
             if draft.covered[concept as usize] > 0 || concept == last {
@@ -162,8 +202,8 @@ impl<'p> Rounding<'p> {
             self.gains[at] += score;
             hope += score.max(0.0);
         }
-        if hope <= 0.0 {
-            return 0.0;
+        if hope <= least {
+            return None;
         }
         let tree = &problem.units[range.clone()];
         let table = &mut self.table;
@@ -175,7 +215,8 @@ impl<'p> Rounding<'p> {
             budget,
         );
         table.choose(tree, &self.gains, budget, &mut draft.chosen[range.clone()]);
-        self.addition_value(draft, sentence)
+        let gain = self.addition_value(draft, sentence);
+        (gain > least).then_some(gain)
     }
 
     fn addition_value(&self, draft: &Draft, sentence: usize) -> f64 {
@@ -194,35 +235,34 @@ impl<'p> Rounding<'p> {
         gain
     }
 
-    /// Adds sentences while they gain, the best for its length first.
+    /// Adds sentences while they gain, the one that gains most first.
     fn fill_up(&mut self, draft: &mut Draft) {
-        while draft.sentences.len() < self.problem.most_sentences && draft.words < self.problem.words {
+        while draft.sentences.len() < self.problem.most_sentences
+            && draft.words < self.problem.words
+            && self.tries_left > 0
+        {
+            self.tries_left = self.tries_left.saturating_sub(self.candidates.len());
             let left = self.problem.words - draft.words;
-            let mut best: Option<(f64, usize, Vec<bool>, f64)> = None;
-            for sentence in 0..self.problem.sentences() {
+            let (mut most, mut best) = (1e-9, None);
+            for index in 0..self.candidates.len() {
+                let sentence = self.candidates[index];
                 if draft.sentences.contains(&sentence) {
                     continue;
                 }
-                let gain = self.best_addition(draft, sentence, left);
                 let range = self.problem.units_of(sentence);
-                if gain > 1e-9 {
-                    let length: usize = range
-                        .clone()
-                        .filter(|&u| draft.chosen[u])
-                        .map(|u| self.problem.units[u].length as usize)
-                        .sum();
-                    let rate = gain / length.max(1) as f64;
-                    if best.as_ref().is_none_or(|b| rate > b.0) {
-                        best = Some((rate, sentence, draft.chosen[range.clone()].to_vec(), gain));
-                    }
+                if let Some(gain) = self.best_addition(draft, sentence, left, most) {
+                    (most, best) = (gain, Some(sentence));
+                    self.buffer.clear();
+                    self.buffer.extend_from_slice(&draft.chosen[range.clone()]);
                 }
                 draft.chosen[range].fill(false);
             }
-            let Some((_, sentence, units, gain)) = best else { break };
-            draft.chosen[self.problem.units_of(sentence)].copy_from_slice(&units);
+            let Some(sentence) = best else { break };
+            draft.chosen[self.problem.units_of(sentence)].copy_from_slice(&self.buffer);
             self.add(draft, sentence);
-            draft.value += gain;
         }
+        draft.value = self.problem.value(self.scores, &draft.chosen);
+        self.keep(draft);
     }
 
     /// Climbs: fills the budget, then takes one sentence out at a time (or compresses it anew) and fills again, as long as that
@@ -232,58 +272,21 @@ impl<'p> Rounding<'p> {
             return;
         }
         self.fill_up(draft);
-        draft.value = self.problem.value(self.scores, &draft.chosen);
-        self.keep(draft);
         let mut improved = true;
         while improved {
             improved = false;
             for sentence in draft.sentences.clone() {
-                if !draft.sentences.contains(&sentence) {
+                if self.tries_left == 0 || !draft.sentences.contains(&sentence) {
                     continue;
                 }
-                let mut trial = Draft {
-                    chosen: draft.chosen.clone(),
-                    sentences: draft.sentences.clone(),
-                    covered: draft.covered.clone(),
-                    words: draft.words,
-                    value: 0.0,
-                };
+                let mut trial = draft.clone();
                 self.remove(&mut trial, sentence);
-                trial.value = self.problem.value(self.scores, &trial.chosen);
-                self.swap_in(&mut trial);
-                trial.value = self.problem.value(self.scores, &trial.chosen);
+                self.fill_up(&mut trial);
                 if trial.value > draft.value + 1e-9 {
                     *draft = trial;
-                    self.keep(draft);
                     improved = true;
                 }
             }
         }
-    }
-
-    /// Adds the sentence with the greatest gain, whatever its length, then fills up; or fills up at once, if that is better.
-    fn swap_in(&mut self, draft: &mut Draft) {
-        let left = self.problem.words - draft.words;
-        let mut best: (f64, usize) = (1e-9, usize::MAX);
-        self.buffer.clear();
-        for sentence in 0..self.problem.sentences() {
-            if draft.sentences.contains(&sentence) {
-                continue;
-            }
-            let gain = self.best_addition(draft, sentence, left);
-            let range = self.problem.units_of(sentence);
-            if gain > best.0 {
-                best = (gain, sentence);
-                self.buffer.clear();
-                self.buffer.extend_from_slice(&draft.chosen[range.clone()]);
-            }
-            draft.chosen[range].fill(false);
-        }
-        if best.1 != usize::MAX {
-            draft.chosen[self.problem.units_of(best.1)].copy_from_slice(&self.buffer);
-            self.add(draft, best.1);
-            draft.value += best.0;
-        }
-        self.fill_up(draft);
     }
 }

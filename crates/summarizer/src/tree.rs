@@ -95,7 +95,7 @@ impl Oracle for CompressionTree {
 /// on, or its subtree is skipped. O(units × budget) for each unit that may lead.
 #[derive(Debug, Default)]
 pub struct BudgetTable {
-    /// The best value for each budget, the empty compression included; the last holds for all larger ones.
+    /// The best value for each budget, the empty compression aside; the last holds for all larger ones.
     pub values: Vec<f64>,
     tops: Vec<Top>,
     cells: Vec<f64>,
@@ -117,7 +117,7 @@ impl BudgetTable {
         let width = length.min(budget) + 1;
         self.width = width;
         self.values.clear();
-        self.values.resize(width, 0.0);
+        self.values.resize(width, f64::NEG_INFINITY);
         self.choice.clear();
         self.choice.resize(width, NONE);
         self.tops.clear();
@@ -137,29 +137,28 @@ impl BudgetTable {
                     row.fill(f64::NEG_INFINITY);
                 }
                 let (length, score) = (tree[unit].length as usize, units[unit]);
-                for budget in length..width {
-                    row[budget] = row[budget].max(taken[budget - length] + score);
+                for (best, &taken) in row.iter_mut().skip(length).zip(taken) {
+                    let value = taken + score;
+                    *best = if value > *best { value } else { *best };
                 }
             }
             let own = sentence + units[top] + if top > 0 { leads[top] } else { 0.0 };
-            for budget in tree[top].length as usize..width {
-                let value = self.cells[first_cell + budget - tree[top].length as usize] + own;
-                if value > self.values[budget] {
-                    self.values[budget] = value;
-                    self.choice[budget] = self.tops.len() as u32;
+            let best = self.values.iter_mut().zip(&mut self.choice).skip(tree[top].length as usize);
+            for ((best, choice), below) in best.zip(&self.cells[first_cell..]) {
+                if below + own > *best {
+                    (*best, *choice) = (below + own, self.tops.len() as u32);
                 }
             }
             self.tops.push(Top { unit: top, first_cell });
         }
     }
 
-    /// Writes the best compression within a budget and returns its value.
-    pub fn choose(&self, tree: &[Unit], units: &[f64], budget: usize, chosen: &mut [bool]) -> f64 {
+    /// Writes the best compression within a budget; nothing, if none fits.
+    pub fn choose(&self, tree: &[Unit], units: &[f64], budget: usize, chosen: &mut [bool]) {
         chosen.fill(false);
         let mut left = budget.min(self.width - 1);
-        let value = self.values[left];
         if self.choice[left] == NONE {
-            return 0.0;
+            return;
         }
         let Top { unit: top, first_cell } = self.tops[self.choice[left] as usize];
         chosen[top] = true;
@@ -180,6 +179,5 @@ impl BudgetTable {
                 unit = end;
             }
         }
-        value
     }
 }
