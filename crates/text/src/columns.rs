@@ -1,5 +1,6 @@
 //! Columns: a word and its labels on a line, separated by tabs or blanks.
 
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
@@ -21,6 +22,7 @@ pub(crate) const DOCUMENT_MARK: &str = "-DOCSTART-";
 ///
 /// assert_eq!("1".parse(), Ok(Column::FIRST));
 /// assert_eq!("-1".parse(), Ok(Column::LAST));
+/// assert_eq!(Column::LAST.to_string(), "-1");
 /// assert!("0".parse::<Column>().is_err());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +45,16 @@ impl Column {
             Column::FromEnd(index) => width.checked_sub(index.checked_add(1)?),
         };
         index.and_then(|index| u16::try_from(index).ok())
+    }
+}
+
+/// As a number is written: `1` is the first column, `-1` the last.
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Column::FromStart(index) => write!(f, "{}", index + 1),
+            Column::FromEnd(index) => write!(f, "-{}", index + 1),
+        }
     }
 }
 
@@ -225,7 +237,7 @@ impl Grammar {
         for &(layer, column) in named.iter().chain(&self.columns.others) {
             let Some(index) = column.index(width) else {
                 return Err((
-                    format!("a column {column:?} for the {}", layer.name()),
+                    format!("the {} in column {column}", layer.name()),
                     "there are not that many columns",
                 ));
             };

@@ -25,8 +25,8 @@ pub struct Summary {
     #[command(flatten)]
     files: Files,
     /// Look only at the first N words of every summary, predicted or gold.
-    #[arg(long, value_name = "N")]
-    words: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    words: Option<u32>,
     /// Compare words as they are instead of their Porter stems.
     #[arg(long)]
     no_stemming: bool,
@@ -46,7 +46,7 @@ struct Predicted {
 
 impl Summary {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
-        let rouge = Rouge { stemming: !self.no_stemming, words: self.words };
+        let rouge = Rouge { stemming: !self.no_stemming, words: self.words.map(|words| words as usize) };
         self.files.report(context, |path| {
             let gold: Vec<Gold> = jsonl::read(&self.files.gold)?;
             if gold.is_empty() {

@@ -49,7 +49,7 @@ impl FromStr for TagColumn {
         }
         let layer = |name: &str| {
             Layer::ALL.into_iter().find(|layer| layer.name().eq_ignore_ascii_case(name)).ok_or_else(|| {
-                format!("no column is called `{name}`; expected upos, xpos, feats, lemma, deprel or a number")
+                format!("no column is called `{name}`; expected upos, xpos, feats, lemma, deprel or a number from 1")
             })
         };
         text.split('+').map(layer).collect::<Result<_, _>>().map(TagColumn::Layers)
