@@ -226,7 +226,7 @@ pub fn train(
     progress: &mut dyn FnMut(Progress<'_>),
     interrupt: Option<&AtomicBool>,
 ) -> Result<TrainedParser, ParserError> {
-    let method = Method::from_name(&settings.algorithm)?;
+    let method = Method::online_from_name(&settings.algorithm)?;
     let mut values: Vec<(&str, f64)> = Vec::new();
     if method == Method::PassiveAggressive {
         values.extend([("cost-augmented", 1.0), ("c", 0.01)]);

@@ -191,7 +191,7 @@ pub fn train(
     progress: &mut dyn FnMut(Progress<'_>),
     interrupt: Option<&AtomicBool>,
 ) -> Result<TrainedThreads, ThreadsError> {
-    let method = Method::from_name(&settings.algorithm)?;
+    let method = Method::online_from_name(&settings.algorithm)?;
     let parameters = Parameters::new(method.info(), defaults(method, &settings.parameters))?;
     threads.iter().chain(dev.unwrap_or_default()).try_for_each(check)?;
     let counts = LinkCounts::of(threads, settings.window);

@@ -66,12 +66,21 @@ impl Method {
 
     /// The method of this name.
     pub fn from_name(name: &str) -> Result<Self, LearnError> {
-        Self::ALL.into_iter().find(|method| method.info().name == name).ok_or_else(|| {
-            LearnError::UnknownAlgorithm {
-                name: name.to_string(),
-                known: Self::ALL.map(|method| method.info().name).join(", "),
-            }
-        })
+        Self::find(name, |_| true)
+    }
+
+    /// The method of this name, for problems that can only be decoded.
+    pub fn online_from_name(name: &str) -> Result<Self, LearnError> {
+        Self::find(name, |method| !method.needs_gradient())
+    }
+
+    fn find(name: &str, suits: fn(&Self) -> bool) -> Result<Self, LearnError> {
+        let suiting: Vec<Self> = Self::ALL.into_iter().filter(suits).collect();
+        let names: Vec<&str> = suiting.iter().map(|method| method.info().name).collect();
+        match names.iter().position(|known| *known == name) {
+            Some(at) => Ok(suiting[at]),
+            None => Err(LearnError::UnknownAlgorithm { name: name.to_string(), known: names.join(", ") }),
+        }
     }
 
     /// Whether the method needs a differentiable loss rather than predictions.
@@ -205,13 +214,22 @@ pub fn train<P: Separate>(
     run: Run<'_>,
 ) -> Result<Trained, LearnError> {
     match method {
-        Method::AveragedPerceptron => online::train(problem, averaged_perceptron::Perceptron::new(parameters), parameters, run),
-        Method::PassiveAggressive => online::train(problem, passive_aggressive::PassiveAggressive::new(parameters), parameters, run),
-        Method::Arow => online::train(problem, arow::Arow::new(parameters, problem.parameters()), parameters, run),
-        Method::Pegasos => online::train(problem, pegasos::Pegasos::new(parameters, problem.examples()), parameters, run),
+        Method::AveragedPerceptron => {
+            online::train(problem, averaged_perceptron::Perceptron::new(parameters), parameters, run)
+        }
+        Method::PassiveAggressive => {
+            online::train(problem, passive_aggressive::PassiveAggressive::new(parameters), parameters, run)
+        }
+        Method::Arow => {
+            online::train(problem, arow::Arow::new(parameters, problem.parameters()), parameters, run)
+        }
+        Method::Pegasos => {
+            online::train(problem, pegasos::Pegasos::new(parameters, problem.examples()), parameters, run)
+        }
         Method::Sgd | Method::Lbfgs => Err(LearnError::UnknownAlgorithm {
             name: method.info().name.to_string(),
-            known: "for problems that can only be decoded, averaged-perceptron, passive-aggressive, arow, pegasos".into(),
+            known: "averaged-perceptron, passive-aggressive, arow, pegasos (the problem can only be decoded)"
+                .into(),
         }),
     }
 }
@@ -228,7 +246,7 @@ pub fn train_differentiable<P: Differentiate>(
         Method::Lbfgs => lbfgs::train(problem, parameters, run),
         _ => Err(LearnError::UnknownAlgorithm {
             name: method.info().name.to_string(),
-            known: "for differentiable losses, sgd, lbfgs".into(),
+            known: "sgd, lbfgs (the loss is differentiable)".into(),
         }),
     }
 }
