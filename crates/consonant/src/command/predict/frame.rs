@@ -38,11 +38,11 @@ pub fn predict<S: Source>(
     open: impl Fn(&Path) -> Result<S>,
     mut decode: impl FnMut(&S, &mut Vec<S::Item>) -> Result<Vec<Unit>>,
 ) -> Result<ExitCode> {
-    let mut report = Report::default();
+    let mut report = Report::open(context, command.report.as_deref())?;
     let mut seconds = 0.0;
     let mut out = context.open_output(command.output.as_deref())?;
     let progress = context.progress_beside(&out, doing, None);
-    for path in command.inputs() {
+    for path in command.inputs()? {
         let mut source = open(&path)?;
         let mut batch = Vec::new();
         loop {
@@ -57,16 +57,12 @@ pub fn predict<S: Source>(
                 S::write(item, &mut out)?;
             }
             progress.advance(batch.len() as u64);
-            if command.report.is_some() {
-                units.into_iter().for_each(|unit| report.add(unit));
-            }
+            units.into_iter().for_each(|unit| report.add(unit));
         }
         out.write_all(source.trailer().as_bytes())?;
     }
     out.finish()?;
-    if let Some(path) = &command.report {
-        report.write(context, path, seconds)?;
-    }
+    report.finish(seconds)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -79,7 +75,10 @@ impl Conllu {
         let mut input = sentences::open(path)?;
         // A file without sentences has no format, and nothing to predict.
         if !input.is_conllu && input.reader.next().is_some() {
-            bail!("{} is not CoNLL-U, which {readers} read; `consonant convert` makes it", input.name);
+            bail!(
+                "{} is not CoNLL-U, which {readers} read; `consonant convert` makes it from columns, `consonant annotate` from text",
+                input.name
+            );
         }
         Ok(Self(input))
     }

@@ -18,6 +18,7 @@ use consonant_learn::model::Model;
 use consonant_tagger::Tagger;
 
 use crate::context::Context;
+use crate::inputs;
 
 /// Fills in what a model predicts; the output has the input's format.
 #[derive(Args)]
@@ -87,8 +88,8 @@ impl Predict {
     }
 
     /// The inputs; standard input if there are none.
-    fn inputs(&self) -> Vec<PathBuf> {
-        if self.files.is_empty() { vec![PathBuf::from("-")] } else { self.files.clone() }
+    fn inputs(&self) -> Result<Vec<PathBuf>> {
+        inputs::or_standard_input(self.files.clone())
     }
 }
 

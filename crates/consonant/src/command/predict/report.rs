@@ -7,6 +7,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::context::Context;
+use crate::output::Output;
 
 /// How the decoding of one unit (a sentence, a document, a topic) went.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -37,16 +38,25 @@ struct Total {
     tokens_per_second: f64,
 }
 
-/// Gathers units as they are decoded.
-#[derive(Default)]
+/// Gathers units as they are decoded, if anybody wants to know.
 pub struct Report {
+    out: Option<Output>,
     units: Vec<Unit>,
     total: Total,
 }
 
 impl Report {
+    /// Opens what `--report` names before anything is decoded, so that no work is lost to a folder that is not there.
+    pub fn open(context: &Context, path: Option<&Path>) -> Result<Report> {
+        let out = path.map(|path| context.open_output(Some(path))).transpose()?;
+        Ok(Report { out, units: Vec::new(), total: Total::default() })
+    }
+
     /// Adds a unit.
     pub fn add(&mut self, unit: Unit) {
+        if self.out.is_none() {
+            return;
+        }
         let total = &mut self.total;
         total.units += 1;
         total.optimal += usize::from(unit.status == "optimal");
@@ -58,10 +68,10 @@ impl Report {
     }
 
     /// Writes the report; `seconds` is the time that decoding took by the clock, which threads make shorter than the units' sum.
-    pub fn write(mut self, context: &Context, path: &Path, seconds: f64) -> Result<()> {
+    pub fn finish(mut self, seconds: f64) -> Result<()> {
+        let Some(mut out) = self.out else { return Ok(()) };
         self.total.seconds = seconds;
         self.total.tokens_per_second = if seconds > 0.0 { self.total.tokens as f64 / seconds } else { 0.0 };
-        let mut out = context.open_output(Some(path))?;
         serde_json::to_writer_pretty(
             &mut out,
             &serde_json::json!({"units": self.units, "total": self.total}),

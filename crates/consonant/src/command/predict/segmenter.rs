@@ -25,10 +25,10 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
     }
     let segmenter = Segmenter::open(model)?;
     let mut decoder = segmenter.decoder()?;
-    let mut report = Report::default();
+    let mut report = Report::open(context, command.report.as_deref())?;
     let began = Instant::now();
     let mut out = context.open_output(command.output.as_deref())?;
-    for path in command.inputs() {
+    for path in command.inputs()? {
         let mut input = Input::open(&path)?;
         let name = Arc::clone(input.name());
         if input.format()? == Format::Conllu {
@@ -42,21 +42,17 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
             let conllu = decoder.conllu(&passage.text, start, Some(passage.character))?;
             let tokens = conllu.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).count();
             out.write_all(conllu.as_bytes())?;
-            if command.report.is_some() {
-                report.add(Unit {
-                    value: decoder.value(),
-                    bound: decoder.value(),
-                    status: "optimal",
-                    iterations: 1,
-                    seconds: unit.elapsed().as_secs_f64(),
-                    tokens,
-                });
-            }
+            report.add(Unit {
+                value: decoder.value(),
+                bound: decoder.value(),
+                status: "optimal",
+                iterations: 1,
+                seconds: unit.elapsed().as_secs_f64(),
+                tokens,
+            });
         }
     }
     out.finish()?;
-    if let Some(path) = &command.report {
-        report.write(context, path, began.elapsed().as_secs_f64())?;
-    }
+    report.finish(began.elapsed().as_secs_f64())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -45,10 +45,10 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
     let annotator = TopicAnnotator::open(folder.map(Into::into), context)?;
     let words = command.words.map(|words| words as usize);
     let predictor = Predictor { summarizer, annotator, options, words, context };
-    let mut report = Report::default();
+    let mut report = Report::open(context, command.report.as_deref())?;
     let began = Instant::now();
     let mut out = context.open_output(command.output.as_deref())?;
-    for path in command.inputs() {
+    for path in command.inputs()? {
         let mut lines: Vec<Map<String, Value>> = jsonl::read(&path)?;
         for batch in lines.chunks_mut(BATCH) {
             for unit in predictor.fill(batch).with_context(|| path.display().to_string())? {
@@ -61,9 +61,7 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
         }
     }
     out.finish()?;
-    if let Some(path) = &command.report {
-        report.write(context, path, began.elapsed().as_secs_f64())?;
-    }
+    report.finish(began.elapsed().as_secs_f64())?;
     Ok(ExitCode::SUCCESS)
 }
 
