@@ -14,14 +14,16 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand};
 use consonant_learn::model::ModelWriter;
 use consonant_learn::trainer::Method;
+use consonant_text::Sentence;
 
 use crate::context::Context;
 use crate::interrupt;
 use crate::output::Output;
+use crate::sentences;
 
 /// Trains a model for a task.
 #[derive(Args)]
@@ -62,6 +64,34 @@ fn named_number(text: &str) -> Result<(String, f64), String> {
     let (name, number) = text.rsplit_once('=').ok_or("expected NAME=NUMBER")?;
     let number = number.parse().ok().filter(|number: &f64| number.is_finite());
     Ok((name.to_owned(), number.ok_or("expected a finite number after `=`")?))
+}
+
+/// A finite number.
+fn finite(text: &str) -> Result<f32, String> {
+    let number = text.parse().ok().filter(|number: &f32| number.is_finite());
+    number.ok_or_else(|| "expected a finite number".to_owned())
+}
+
+/// A finite number that is zero or more.
+fn not_negative(text: &str) -> Result<f32, String> {
+    finite(text).ok().filter(|&number| number >= 0.0).ok_or_else(|| "expected a number from 0 on".to_owned())
+}
+
+/// The sentences of a CoNLL-U file, from which `learners` (taggers, parsers) learn.
+fn read_conllu(path: &Path, learners: &str) -> Result<Vec<Sentence>> {
+    let opened = sentences::open(path)?;
+    let (name, is_conllu) = (opened.name, opened.is_conllu);
+    let mut reader = opened.reader.peekable();
+    // A file without sentences has no format.
+    if reader.peek().is_none() {
+        bail!("{name} has no sentence; {learners} are trained on CoNLL-U");
+    }
+    if !is_conllu {
+        bail!(
+            "{name} is not CoNLL-U, which {learners} are trained on; `consonant convert` makes it from columns"
+        );
+    }
+    Ok(reader.collect::<Result<_, _>>()?)
 }
 
 /// `--algorithm list` of tasks whose trainers decode: the online methods.

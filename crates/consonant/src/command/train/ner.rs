@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use consonant_learn::table::Precision;
 use consonant_learn::trainer::{EpochReport, Stop};
@@ -12,7 +12,7 @@ use consonant_sequence::{ALGORITHMS, Pairs, algorithm};
 use consonant_text::Sentence;
 use consonant_text::entity::Scheme;
 
-use super::{done, named_number, read_text, resources, store};
+use super::{done, finite, named_number, not_negative, read_text, resources, store};
 use crate::command::predict::ner::{copy, tag};
 use crate::command::predict::open_tagger;
 use crate::context::Context;
@@ -65,10 +65,10 @@ pub struct TrainNer {
     #[arg(long)]
     no_evidence: bool,
     /// What is taken from the score of O, for more recall (default: what is best on dev, or on halves of the training data).
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = finite)]
     bias: Option<f32>,
     /// How much agreement counts beside the sentence's own chain (default: what is best on dev, or on halves of the training data).
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = not_negative)]
     strength: Option<f32>,
     /// Let words agree document by document, or over all that is decoded together (default: by document where documents are marked).
     #[arg(long, value_name = "document|set", value_parser = scope)]
@@ -89,7 +89,7 @@ pub struct TrainNer {
     #[arg(long)]
     half: bool,
     /// Leave out weights closer to zero than this, for a smaller model.
-    #[arg(long, value_name = "WEIGHT", default_value_t = 0.0)]
+    #[arg(long, value_name = "WEIGHT", default_value_t = 0.0, value_parser = not_negative)]
     prune: f32,
     /// Save the state after each epoch; if the file is there, training goes on from it.
     #[arg(long, value_name = "FILE")]
@@ -185,7 +185,12 @@ fn summary(trained: &Trained, out: &Path) -> String {
 }
 
 fn read(path: &Path) -> Result<Vec<Sentence>> {
-    Ok(sentences::open(path)?.reader.collect::<Result<_, _>>()?)
+    let opened = sentences::open(path)?;
+    let sentences = opened.reader.collect::<Result<Vec<_>, _>>()?;
+    if sentences.is_empty() {
+        bail!("{} has no sentence; recognizers of names are trained on CoNLL-U or columns", opened.name);
+    }
+    Ok(sentences)
 }
 
 /// The sentences of all files. Where some files mark documents, the sentences of those that do not are documents of their own, instead of

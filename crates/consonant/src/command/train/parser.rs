@@ -15,7 +15,6 @@ use consonant_text::Sentence;
 use crate::command::predict::open_tagger;
 use crate::context::Context;
 use crate::interrupt;
-use crate::sentences;
 
 /// Trains a dependency parser.
 #[derive(Args)]
@@ -49,7 +48,7 @@ pub struct TrainParser {
     #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
     heads: u16,
     /// Drops candidate heads that are less probable than this share of the most probable one.
-    #[arg(long, value_name = "SHARE", default_value_t = 3e-5)]
+    #[arg(long, value_name = "SHARE", default_value_t = 3e-5, value_parser = super::not_negative)]
     head_share: f32,
     /// The training algorithm, or `list` to see all with their parameters.
     #[arg(long, value_name = "NAME", default_value = "passive-aggressive")]
@@ -121,6 +120,7 @@ impl TrainParser {
             seed: context.seed,
             ..ParserSettings::default()
         };
+        let read = |path: &Path| super::read_conllu(path, "parsers");
         let mut sentences = read(data)?;
         let mut dev = self.dev.as_deref().map(read).transpose()?;
         if let Some(path) = &self.tagger {
@@ -253,18 +253,4 @@ fn describe(step: &Progress<'_>) -> String {
             format!("labels, epoch {:3}  {} errors  {:.1} s", epoch.epoch, epoch.errors, epoch.seconds)
         }
     }
-}
-
-fn read(path: &Path) -> Result<Vec<Sentence>> {
-    let opened = sentences::open(path)?;
-    let (name, is_conllu) = (opened.name, opened.is_conllu);
-    let mut reader = opened.reader.peekable();
-    // A file without sentences has no format.
-    if reader.peek().is_none() {
-        bail!("{name} has no sentence; parsers are trained on CoNLL-U");
-    }
-    if !is_conllu {
-        bail!("{name} is not CoNLL-U, which parsers are trained on");
-    }
-    Ok(reader.collect::<Result<_, _>>()?)
 }

@@ -3,17 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use consonant_learn::table::Precision;
 use consonant_learn::trainer::EpochReport;
 use consonant_segmenter::{SegmenterSettings, train};
-use consonant_text::Sentence;
 
 use super::{done, named_number, store};
 use crate::context::Context;
 use crate::interrupt;
-use crate::sentences;
 
 /// Trains a splitter of raw text into sentences and tokens.
 #[derive(Args)]
@@ -68,6 +66,7 @@ impl TrainSegmenter {
             seed: context.seed,
         };
         let file = context.open_output(Some(&self.model))?;
+        let read = |path: &Path| super::read_conllu(path, "segmenters");
         let sentences = read(&self.train)?;
         let dev = self.dev.as_deref().map(read).transpose()?;
         let trained = train(
@@ -93,12 +92,4 @@ impl TrainSegmenter {
 fn describe(epoch: &EpochReport) -> String {
     let dev = epoch.dev.map_or(String::new(), |score| format!("  dev {:.2}%", 100.0 * score));
     format!("epoch {:3}  loss {:.4}{dev}  {:.1} s", epoch.epoch, epoch.loss, epoch.seconds)
-}
-
-fn read(path: &Path) -> Result<Vec<Sentence>> {
-    let opened = sentences::open(path)?;
-    if !opened.is_conllu {
-        bail!("{} is not CoNLL-U, which segmenters are trained on", opened.name);
-    }
-    Ok(opened.reader.collect::<Result<_, _>>()?)
 }

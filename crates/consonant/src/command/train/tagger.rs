@@ -9,12 +9,10 @@ use consonant_learn::table::Precision;
 use consonant_learn::trainer::{EpochReport, Stop};
 use consonant_sequence::{ALGORITHMS, Diagram, Pairs, algorithm};
 use consonant_tagger::{Column, Corpora, TaggerSettings, Trained, prepare};
-use consonant_text::Sentence;
 
 use super::{done, read_text, resources, store};
 use crate::context::Context;
 use crate::interrupt;
-use crate::sentences;
 
 /// Trains a part-of-speech or morphological tagger.
 #[derive(Args)]
@@ -92,14 +90,14 @@ pub struct TrainTagger {
     #[arg(long)]
     half: bool,
     /// Leaves out weights closer to zero than this when the model is stored, and says what it costs on dev.
-    #[arg(long, value_name = "WEIGHT", default_value_t = 0.0)]
+    #[arg(long, value_name = "WEIGHT", default_value_t = 0.0, value_parser = super::not_negative)]
     prune: f32,
     /// Saves the state after each epoch; if the file is there, training goes on from it.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// Refuses trainings that need more memory (default: what is available).
-    #[arg(long, value_name = "GIGABYTES")]
-    memory: Option<f64>,
+    #[arg(long, value_name = "GIGABYTES", value_parser = super::not_negative)]
+    memory: Option<f32>,
 }
 
 impl TrainTagger {
@@ -126,6 +124,7 @@ impl TrainTagger {
         };
         let file = context.open_output(Some(out))?;
         let settings = self.settings(context, pieces.clone())?;
+        let read = |path: &Path| super::read_conllu(path, "taggers");
         let sentences = read(train)?;
         let dev = self.dev.as_deref().map(read).transpose()?;
         let corpora = prepare(&sentences, dev.as_deref(), settings)?;
@@ -189,7 +188,7 @@ impl TrainTagger {
             corpora.weights(),
             megabytes(needed)
         ));
-        let limit = self.memory.map(|gigabytes| (gigabytes * 1e9) as u64).or_else(available_bytes);
+        let limit = self.memory.map(|gigabytes| (f64::from(gigabytes) * 1e9) as u64).or_else(available_bytes);
         if let Some(limit) = limit.filter(|&limit| needed > limit) {
             bail!(
                 "training needs about {} MB and may have {} MB; give fewer features (--min-count 2, --weights observed, \
@@ -221,20 +220,6 @@ fn summary(trained: &Trained, out: &Path) -> String {
         format!(", what was left out of the file costs {:.3} points", 100.0 * loss)
     });
     format!("{}: epoch {}{accuracy} ({why}){half}", out.display(), trained.epoch)
-}
-
-fn read(path: &Path) -> Result<Vec<Sentence>> {
-    let mut opened = sentences::open(path)?;
-    if !opened.is_conllu {
-        if opened.reader.next().is_none() {
-            bail!("{} has no sentence; taggers are trained on CoNLL-U", opened.name);
-        }
-        bail!(
-            "{} is not CoNLL-U, which taggers are trained on; `consonant convert` makes it from columns",
-            opened.name
-        );
-    }
-    Ok(opened.reader.collect::<Result<_, _>>()?)
 }
 
 fn read_pieces(path: &Path) -> Result<Diagram> {

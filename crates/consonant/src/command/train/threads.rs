@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use consonant_text::jsonl::{JsonlReader, Thread};
 use consonant_threads::{Constraint, GraphKind, Progress, ThreadsSettings, train};
@@ -160,5 +160,12 @@ fn describe(step: &Progress<'_>) -> String {
 }
 
 fn read(path: &Path) -> Result<Vec<Thread>> {
-    Ok(JsonlReader::<_, Thread>::open(path)?.collect::<Result<_, _>>()?)
+    let threads = JsonlReader::<_, Thread>::open(path)?.collect::<Result<Vec<_>, _>>()?;
+    if threads.is_empty() {
+        bail!(
+            r#"{}: there is no conversation; expected lines {{"id", "units": […], "links": [[source, target], …]}}"#,
+            path.display()
+        );
+    }
+    Ok(threads)
 }
