@@ -175,6 +175,19 @@ fn what_is_no_text_is_refused_with_its_place() {
     }
 }
 
+/// Who gives CoNLL-U to `annotate` hardly wants its numbers and tabs taken for words; but a text may look like anything.
+#[test]
+fn text_that_looks_like_data_is_annotated_with_a_warning() {
+    for (text, warns) in
+        [("1\tAnn\t_\t_\t_\t_\t_\t_\t_\t_\n\n", true), ("{\"id\": 1}\n", true), ("Ann rows.\n", false)]
+    {
+        let output = annotate(text.as_bytes(), &[]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && !output.stdout.is_empty(), "{said}");
+        assert_eq!(said.contains("<stdin> looks like data with a format"), warns, "{text}: {said}");
+    }
+}
+
 #[test]
 fn every_format_is_written() {
     let text = "Ann can't row. Bob <can>!";

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use consonant_text::Sentence;
 use consonant_text::input::Input;
 use consonant_text::jsonl::{SentenceRecord, write_record};
+use consonant_text::{Format as InputFormat, Sentence};
 
 use crate::context::Context;
 use crate::draw::Sketch;
@@ -103,8 +103,13 @@ impl Annotate {
         let mut out = context.open_output(self.output.as_deref())?;
         let progress = context.progress_beside(&out, "annotating sentences", None);
         for path in files {
-            let input = Input::open(&path)?;
+            let mut input = Input::open(&path)?;
             let name = Arc::clone(input.name());
+            if matches!(input.format()?, InputFormat::Conllu | InputFormat::Jsonl) {
+                context.note(format!(
+                    "{name} looks like data with a format, but is read as raw text; `consonant predict` keeps formats"
+                ));
+            }
             annotator.stream(input, &name, |sentences| {
                 for sentence in sentences {
                     writer.write(sentence, &mut out)?;
