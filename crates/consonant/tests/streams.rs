@@ -2,13 +2,21 @@
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 const WORD: &str = "1\tword\tword\tNOUN\t_\t_\t0\troot\t_\t_\n\n";
 
 fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_consonant"))
+}
+
+/// Runs a command to its end with `bytes` on its standard input.
+fn fed(command: &mut Command, bytes: &[u8]) -> Output {
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(bytes).unwrap();
+    child.wait_with_output().unwrap()
 }
 
 #[test]
@@ -34,14 +42,8 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn standard_input_is_the_default() {
-    let mut child = program()
-        .args(["convert", "--from", "conllu", "--to", "conllu"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(WORD.as_bytes()).unwrap();
-    assert_eq!(child.wait_with_output().unwrap().stdout, WORD.as_bytes());
+    let output = fed(program().args(["convert", "--from", "conllu", "--to", "conllu"]), WORD.as_bytes());
+    assert_eq!(output.stdout, WORD.as_bytes());
 }
 
 #[test]
@@ -54,21 +56,40 @@ fn every_command_refuses_what_is_no_text() {
             ),
             (b"a\xffb", "<stdin>:1:2: expected UTF-8, came byte 0xff"),
         ] {
-            let mut child = program()
-                .args(command)
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap();
-            child.stdin.take().unwrap().write_all(bytes).unwrap();
-            let output = child.wait_with_output().unwrap();
+            let output = fed(program().args(command), bytes);
             // What `check` finds is its result.
             let said = [output.stdout, output.stderr].concat();
             let said = String::from_utf8_lossy(&said);
             assert_eq!(output.status.code(), Some(1), "{command:?}: {said}");
             assert!(said.contains(message), "{command:?}: {said}");
         }
+    }
+}
+
+#[test]
+fn a_topic_that_is_none_is_named() {
+    let topic =
+        r#"{"id": "a", "documents": [{"text": "The bridge was opened. It rained."}], "summaries": [""]}"#;
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/summarizer.model");
+    for (line, message) in [
+        ("", None),
+        (r#"{"id": "b"}"#, Some("record 2: expected `documents` or `tokens` among the keys, which are: id")),
+        (r#"{"documents": 5}"#, Some("record 2: expected `documents` to be a list")),
+        (r#"{"documents": [{"text": 5}]}"#, Some("record 2: document 0: expected a string `text`")),
+        (
+            r#"{"documents": [], "summaries": [5]}"#,
+            Some("record 2: expected `summaries` to be a list of strings"),
+        ),
+        (r#"{"tokens": [5]}"#, Some("record 2: expected tokens to be strings")),
+    ] {
+        let output =
+            fed(program().args(["predict", "--model", model]), format!("{topic}\n{line}\n").as_bytes());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.success(), message.is_none(), "{said}");
+        assert!(said.contains(message.unwrap_or_default()), "{said}");
+        // The gold summary is empty: it says nothing of how long this one should be.
+        let summary = String::from_utf8_lossy(&output.stdout).contains("bridge was opened.\\n");
+        assert_eq!(summary, message.is_none(), "{said}");
     }
 }
 

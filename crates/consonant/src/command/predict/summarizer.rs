@@ -50,8 +50,9 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
     let mut out = context.open_output(command.output.as_deref())?;
     for path in command.inputs()? {
         let mut lines: Vec<Map<String, Value>> = jsonl::read(&path)?;
-        for batch in lines.chunks_mut(BATCH) {
-            for unit in predictor.fill(batch).with_context(|| path.display().to_string())? {
+        for (number, batch) in lines.chunks_mut(BATCH).enumerate() {
+            let place = |record: usize| format!("{}, record {}", path.display(), number * BATCH + record + 1);
+            for unit in predictor.fill(batch, place)? {
                 report.add(unit);
             }
             for line in batch {
@@ -75,11 +76,16 @@ struct Predictor<'a> {
 }
 
 impl Predictor<'_> {
-    fn fill(&self, lines: &mut [Map<String, Value>]) -> Result<Vec<Unit>> {
+    /// Predicts a few lines; `place` says where one stands, for messages.
+    fn fill(
+        &self,
+        lines: &mut [Map<String, Value>],
+        place: impl Fn(usize) -> String + Sync,
+    ) -> Result<Vec<Unit>> {
         let mut sentences: Vec<Sentence> = Vec::new();
-        for line in lines.iter() {
+        for (number, line) in lines.iter().enumerate() {
             if let Some(tokens) = line.get("tokens") {
-                sentences.push(sentence_of(tokens)?);
+                sentences.push(sentence_of(tokens).with_context(|| place(number))?);
             }
         }
         self.annotator.parse(&mut sentences)?;
@@ -92,9 +98,10 @@ impl Predictor<'_> {
             })
             .collect();
         work.into_par_iter()
-            .map(|(line, sentence)| match sentence {
+            .enumerate()
+            .map(|(number, (line, sentence))| match sentence {
                 Some(sentence) => Ok(self.compress(line, &sentence)),
-                None => self.summarize(line),
+                None => self.summarize(line).with_context(|| place(number)),
             })
             .collect()
     }
@@ -108,23 +115,25 @@ impl Predictor<'_> {
     }
 
     fn summarize(&self, line: &mut Map<String, Value>) -> Result<Unit> {
-        let Some(documents) = line.get("documents").and_then(Value::as_array) else {
-            bail!(
-                "expected a line with `documents` or `tokens`, came one with {:?}",
-                line.keys().collect::<Vec<_>>()
-            );
+        let Some(documents) = line.get("documents") else {
+            let keys: Vec<&str> = line.keys().map(String::as_str).collect();
+            bail!("expected `documents` or `tokens` among the keys, which are: {}", keys.join(", "));
         };
+        let documents = documents.as_array().context("expected `documents` to be a list")?;
         let mut sources = Vec::with_capacity(documents.len());
         for (index, document) in documents.iter().enumerate() {
             let text = document.get("text").and_then(Value::as_str);
             let text = text.with_context(|| format!("document {index}: expected a string `text`"))?;
             sources.push(Source::of_lines(index.to_string(), text.to_string()));
         }
-        let references: Vec<String> = line
-            .get("summaries")
-            .and_then(Value::as_array)
-            .map(|texts| texts.iter().filter_map(Value::as_str).map(str::to_string).collect())
-            .unwrap_or_default();
+        let mut references: Vec<String> = match line.get("summaries") {
+            Some(summaries) => serde_json::from_value(summaries.clone())
+                .ok()
+                .context("expected `summaries` to be a list of strings")?,
+            None => Vec::new(),
+        };
+        // An empty text tells nothing of the length that is wanted.
+        references.retain(|text| !text.trim().is_empty());
         let mut request = Request { options: self.options, ..Request::default() };
         match self.words {
             Some(words) => request.words = words,
