@@ -7,7 +7,7 @@ use std::fmt::Write;
 use consonant_text::Sentence;
 
 use crate::constraints::Tree;
-use crate::material::{Concept, Kind, SourceSentence, points_back};
+use crate::material::{Kind, Material, Profile, SourceSentence, Word, points_back};
 use crate::words::{is_negation, is_punctuation, is_temporal};
 
 /// Hands out features, one after the other.
@@ -37,38 +37,65 @@ impl<'a> Features<'a> {
 
     /// The paper's features of a concept: document count, stop words, earliest position and their conjunctions. The share of
     /// documents (of sentences, if there is only one document) makes counts comparable between topics of different sizes.
-    pub fn concept(&mut self, concept: &Concept, documents: usize, kind: Kind) {
-        let count = match kind {
-            Kind::One => format!("s{}", bucket(concept.sentences, &[1, 2, 3, 4, 6, 10, 20])),
-            _ => format!("d{}", bucket(concept.documents, &[1, 2, 3, 4, 5, 6, 8, 12])),
-        };
-        let stops = concept.stops;
-        let early = bucket(concept.earliest, &[0, 1, 2, 3, 5, 9, 17]);
-        let share = match kind {
-            Kind::One => (concept.sentences as f32 / 10.0).min(1.0),
-            _ => concept.documents as f32 / documents as f32,
-        };
-        // Of many documents, a smaller share is enough to be more than one document's own affair.
-        let many = (10.0 / documents.max(1) as f32).min(1.0);
-        let kind = match kind {
-            Kind::One => 'o',
-            Kind::Several => 'm',
-            Kind::Brief => 'b',
+    pub fn concept(&mut self, material: &Material, profile: &Profile) {
+        let Profile { count, earliest, stops, .. } = *profile;
+        let (kind, documents) = (material.kind, material.documents.max(1) as f32);
+        let (counted, early) = (counted(kind, profile), early(profile));
+        let (share, general) = match kind {
+            _ if kind.is_one() => ((count as f32 / 10.0).min(1.0), 'o'),
+            Kind::Brief => (count as f32 / documents, 'b'),
+            _ => (count as f32 / documents, 'm'),
         };
         feature!(self, "c:bias");
-        self.emit(many, format_args!("c:{kind}"));
-        feature!(self, "c:{count}");
+        // Of many documents, a smaller share is enough to be more than one document's own affair.
+        self.emit((10.0 / documents).min(1.0), format_args!("c:{general}"));
+        feature!(self, "c:{counted}");
         feature!(self, "c:t{stops}");
         feature!(self, "c:p{early}");
-        feature!(self, "c:{count}:t{stops}");
-        feature!(self, "c:{count}:p{early}");
+        feature!(self, "c:{counted}:t{stops}");
+        feature!(self, "c:{counted}:p{early}");
         feature!(self, "c:t{stops}:p{early}");
-        feature!(self, "c:{count}:t{stops}:p{early}");
+        feature!(self, "c:{counted}:t{stops}:p{early}");
         self.emit(share, format_args!("c:share:t{stops}"));
-        self.emit(
-            share,
-            format_args!("c:share:t{stops}:{}", if concept.earliest == 0 { "first" } else { "later" }),
-        );
+        let place = if earliest == 0 { "first" } else { "later" };
+        self.emit(share, format_args!("c:share:t{stops}:{place}"));
+        self.concept_of_kind(material, profile);
+    }
+
+    /// What people keep of reports, letters and reviews differs, so each [kind](Kind) of topics has features of its own: the paper's
+    /// without conjunctions of three, the looks of the words, stop words by name, headings.
+    pub fn concept_of_kind(&mut self, material: &Material, profile: &Profile) {
+        let Profile { stops, heading, words, .. } = *profile;
+        let (counted, early) = (counted(material.kind, profile), early(profile));
+        let (mut looks, mut pattern) = (String::new(), String::new());
+        for word in words {
+            let (look, written) = match word {
+                Word::None => break,
+                Word::Stop(stem) => ('s', material.stop_word(stem)),
+                Word::Number => ('9', "_"),
+                Word::Name => ('N', "_"),
+                Word::Short => ('h', "_"),
+                Word::Other => ('w', "_"),
+            };
+            looks.push(look);
+            pattern.push(' ');
+            pattern.push_str(written);
+        }
+        let kind = material.kind.name();
+        feature!(self, "c:{kind}");
+        feature!(self, "c:{kind}:{counted}");
+        feature!(self, "c:{kind}:t{stops}");
+        feature!(self, "c:{kind}:p{early}");
+        feature!(self, "c:{kind}:{counted}:t{stops}");
+        feature!(self, "c:{kind}:{counted}:p{early}");
+        feature!(self, "c:{kind}:t{stops}:p{early}");
+        feature!(self, "c:{kind}:{looks}");
+        feature!(self, "c:{kind}:{looks}:{counted}");
+        feature!(self, "c:{kind}:={pattern}");
+        if heading {
+            feature!(self, "c:{kind}:heading");
+            feature!(self, "c:{kind}:heading:t{stops}");
+        }
     }
 
     /// Features of choosing anything of a sentence.
@@ -82,9 +109,7 @@ impl<'a> Features<'a> {
         if (0..tokens.len()).any(|word| matches!(tokens.form(word), "?" | "!")) {
             feature!(self, "s:question-or-cry");
         }
-        if (0..tokens.len()).any(|word| {
-            matches!(tokens.form(word).to_lowercase().as_str(), "i" | "we" | "you" | "my" | "our")
-        }) {
+        if sentence.speaks {
             feature!(self, "s:speaker");
         }
         if (0..tokens.len()).any(|word| matches!(tokens.form(word), "\"" | "“" | "”" | "''" | "``")) {
@@ -92,8 +117,9 @@ impl<'a> Features<'a> {
         }
     }
 
-    /// Features of cutting the arc to a word (§3.5), with a few more: prepositions, sizes, places and forms.
-    pub fn deletion(&mut self, tree: &Tree<'_>, word: usize) {
+    /// Features of cutting the arc to a word (§3.5), with a few more: prepositions, sizes, places and forms. In a topic, its kind
+    /// tells how much there is to cut.
+    pub fn deletion(&mut self, tree: &Tree<'_>, word: usize, kind: Option<Kind>) {
         let sentence = tree.sentence;
         let Some(head) = tree.heads[word] else { return };
         let label = sentence.deprel(word);
@@ -101,6 +127,9 @@ impl<'a> Features<'a> {
         let above = sentence.deprel(head);
         let below = tree.descendants(word);
         feature!(self, "x:bias");
+        if let Some(kind) = kind {
+            feature!(self, "x:{}", kind.name());
+        }
         feature!(self, "x:{label}");
         feature!(self, "x:{label}:h{head_tag}");
         feature!(self, "x:{label}:m{tag}");
@@ -270,6 +299,19 @@ impl<'a> Features<'a> {
             feature!(self, "l:head-subject:{}:{label}", sentence.upos(subject));
         }
     }
+}
+
+/// How many sentences or documents have a concept, as features say it.
+fn counted(kind: Kind, profile: &Profile) -> String {
+    match kind.is_one() {
+        true => format!("s{}", bucket(profile.count, &[1, 2, 3, 4, 6, 10, 20])),
+        false => format!("d{}", bucket(profile.count, &[1, 2, 3, 4, 5, 6, 8, 12])),
+    }
+}
+
+/// How early a concept occurs, as features say it.
+fn early(profile: &Profile) -> u32 {
+    bucket(profile.earliest, &[0, 1, 2, 3, 5, 9, 17])
 }
 
 /// The first and the last of a list of words.

@@ -9,7 +9,7 @@ use consonant_learn::parts::{PartList, PartMarginals, PartProblem, Parts};
 use consonant_learn::trainer::{self, EpochReport, Method, Parameters, Run};
 use consonant_text::{Document, Sentence};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::SummarizerError;
 use crate::constraints::{Constraints, Tree};
@@ -25,6 +25,7 @@ use crate::problem::{Compression, NONE, Problem, Scores};
 use crate::references::{concept_recall, nearest_compression, oracle_summary};
 use crate::summarize::{Request, best_compression};
 use crate::units::{chunks, compressible};
+use crate::worth::concept_weights;
 
 /// A topic with the summaries that people wrote of it.
 #[derive(Debug, Clone)]
@@ -68,8 +69,10 @@ pub struct TrainingSettings {
     pub patience: Option<usize>,
     /// How freely each task may differ from the others: λ/λ_k of Eq. 10.
     pub freedom: [f32; 3],
-    /// Begin from the built-in weights, as one feature that is worth 1.
+    /// Begin from the built-in weights and what [concepts are worth](crate::worth), as one feature that is worth 1.
     pub built_in: bool,
+    /// How strongly what concepts are worth is held to the built-in weights; infinite to leave it out.
+    pub ridge: f64,
     /// Leave out features that occur in fewer parts.
     pub min_count: u32,
     /// Which arcs may be cut when sentences are compressed by themselves.
@@ -99,6 +102,7 @@ impl Default for TrainingSettings {
             patience: None,
             freedom: [1.0; 3],
             built_in: true,
+            ridge: 50.0,
             min_count: 3,
             compression: Constraints::Grammatical,
             precision: 1.0,
@@ -144,10 +148,12 @@ struct Corpus {
     counts: Vec<u32>,
     index: TaskIndex,
     iterations: usize,
+    /// The weights that training begins from.
+    beginning: Vec<(String, f32)>,
 }
 
-/// The feature that stands for the built-in weights.
-const PRIOR: &str = "built-in";
+/// The feature that stands for the weights that training begins from.
+const PRIOR: &str = "beginning";
 
 /// Learns a summarizer. `dev` scores weights; the best are kept. `interrupt` ends training at the next example.
 pub fn train(
@@ -226,29 +232,28 @@ fn describe(data: TrainingData<'_>) -> Vec<String> {
 
 impl Corpus {
     fn new(data: TrainingData<'_>, settings: &TrainingSettings) -> Result<Self, SummarizerError> {
-        let built_in = Summarizer::with_weights(
-            &Settings { concept_size: settings.concept_size, ..Settings::default() },
-            Summarizer::built_in_weights().map(|(name, weight)| (name, [weight; 3])),
-        )?;
+        let beginning = beginning(data, settings)?;
+        let start = of_weights(&beginning, settings)?;
         let mut named: Vec<NamedExample> = Vec::new();
         for (topics, mode) in [(data.compressive, Mode::Compressive), (data.extractive, Mode::Extractive)] {
             let examples = topics
                 .par_iter()
-                .map(|topic| topic_example(topic, mode, &built_in))
+                .map(|topic| topic_example(topic, mode, &start))
                 .collect::<Result<Vec<_>, SummarizerError>>()?;
             named.extend(examples.into_iter().flatten());
         }
         let pairs: Vec<NamedExample> =
-            data.compression.par_iter().filter_map(|pair| pair_example(pair, settings, &built_in)).collect();
+            data.compression.par_iter().filter_map(|pair| pair_example(pair, settings, &start)).collect();
         named.extend(pairs);
 
-        // The first feature is the built-in score.
+        // The first feature is the score that training begins from.
         let mut corpus = Corpus {
             examples: Vec::with_capacity(named.len()),
             names: vec![PRIOR.to_string()],
             counts: vec![u32::MAX],
             index: TaskIndex::new(0, &settings.freedom),
             iterations: settings.iterations,
+            beginning,
         };
         let mut ids: FxHashMap<String, u32> = FxHashMap::default();
         let mut of_task = [0usize; 3];
@@ -277,7 +282,7 @@ impl Corpus {
         Ok(corpus)
     }
 
-    /// The weights of each task by the names of features, the built-in ones added in.
+    /// The weights of each task by the names of features, those of the beginning added in.
     fn rows(&self, weights: &[f32]) -> Vec<(String, [f32; 3])> {
         let tasks: Vec<Vec<f32>> =
             Task::ALL.iter().map(|&task| self.index.task_weights(weights, task as usize)).collect();
@@ -288,7 +293,7 @@ impl Corpus {
                 rows.insert(name, row);
             }
         }
-        for (name, weight) in Summarizer::built_in_weights() {
+        for (name, weight) in &self.beginning {
             let row = rows.entry(name).or_default();
             row.iter_mut().enumerate().for_each(|(task, sum)| *sum += weight * tasks[task][0]);
         }
@@ -299,7 +304,32 @@ impl Corpus {
     }
 }
 
-/// An example whose features still have names; the built-in score has none.
+/// The weights that training begins from: the built-in ones, and what concepts are worth by themselves.
+fn beginning(
+    data: TrainingData<'_>,
+    settings: &TrainingSettings,
+) -> Result<Vec<(String, f32)>, SummarizerError> {
+    let mut weights: Vec<(String, f32)> =
+        Summarizer::built_in_weights().map(|(name, weight)| (name.to_string(), weight)).collect();
+    // Topics are often given for both tasks.
+    let mut seen: FxHashSet<&[String]> = FxHashSet::default();
+    let topics: Vec<&TrainingTopic> = (data.compressive.iter().chain(data.extractive))
+        .filter(|topic| seen.insert(&topic.references))
+        .collect();
+    if settings.ridge.is_finite() {
+        let built_in = of_weights(&weights, settings)?;
+        weights.extend(concept_weights(&topics, &built_in, settings.ridge, settings.min_count));
+    }
+    Ok(weights)
+}
+
+/// A summarizer with the same weights for all tasks.
+fn of_weights(weights: &[(String, f32)], settings: &TrainingSettings) -> Result<Summarizer, SummarizerError> {
+    let settings = Settings { concept_size: settings.concept_size, ..Settings::default() };
+    Summarizer::with_weights(&settings, weights.iter().map(|(name, weight)| (name.as_str(), [*weight; 3])))
+}
+
+/// An example whose features still have names; the score that training begins from has none.
 struct NamedExample {
     example: Example,
     names: Vec<Option<String>>,
@@ -322,7 +352,7 @@ impl NamedExample {
 
     fn push(
         &mut self,
-        built_in: &Summarizer,
+        start: &Summarizer,
         part: Part,
         gold: f32,
         cost: f32,
@@ -332,7 +362,7 @@ impl NamedExample {
         example.parts.push(part);
         example.gold.push(gold);
         example.costs.push(cost);
-        let prior = built_in.score(example.task, |features| list(features));
+        let prior = start.score(example.task, |features| list(features));
         example.features.push((0, prior as f32));
         self.names.push(None);
         let names = &mut self.names;
@@ -400,35 +430,34 @@ fn integral(problem: &Problem, chosen: &[bool]) -> Relaxed {
 fn topic_example(
     topic: &TrainingTopic,
     mode: Mode,
-    built_in: &Summarizer,
+    start: &Summarizer,
 ) -> Result<Option<NamedExample>, SummarizerError> {
     let task = Task::from(mode);
     let request = Request { words: reference_length(&topic.references), mode, ..Request::default() };
-    let mut material = Material::new(&topic.documents, built_in.settings.concept_size);
-    let scores = built_in.concept_scores(&material, task);
+    let mut material = Material::new(&topic.documents, start.settings.concept_size);
+    let scores = start.concept_scores(&material, task);
     let assembly =
         Assembly::new(&topic.documents, &material, &scores, mode, Constraints::Grammatical, request.limits());
     let worth = concept_recall(&mut material, &topic.references);
     let chosen = oracle_summary(&assembly, &worth)?;
-    let covered: usize = (0..assembly.problem.concepts())
-        .filter(|&c| assembly.problem.occurrences_of(c).any(|o| assembly.problem.is_covered(o, &chosen)))
-        .count();
-    if covered == 0 {
+    let gold = integral(&assembly.problem, &chosen);
+    let worth: Vec<f64> = assembly.concepts.iter().map(|&concept| worth[concept as usize]).collect();
+    let reached: f64 = gold.concepts.iter().zip(&worth).map(|(gold, worth)| gold * worth).sum();
+    if reached <= 0.0 {
         return Ok(None);
     }
-    let gold = integral(&assembly.problem, &chosen);
     let mut named = NamedExample::new(task, assembly.problem.clone());
-    let share = 1.0 / covered as f32;
+    let share = 1.0 / gold.concepts.iter().sum::<f64>() as f32;
     assembly.features(&topic.documents, &material, |part, list| {
-        // Concept recall: what the oracle covers and the prediction does not costs its share. Deletions that the oracle
-        // does not make cost as much (precision of arc deletions).
+        // Concept recall: what the prediction does not cover costs its share of what the oracle reaches. Deletions that the
+        // oracle does not make cost as much as a concept of average worth (precision of arc deletions).
         let (in_gold, cost) = match part {
-            Part::Concept(concept) => (gold.concepts[concept] as f32, -share * gold.concepts[concept] as f32),
+            Part::Concept(concept) => (gold.concepts[concept] as f32, -(worth[concept] / reached) as f32),
             Part::Lead(unit) => (gold.leads[unit] as f32, share * (1.0 - gold.leads[unit] as f32)),
             Part::Sentence(sentence) => (gold.sentences[sentence] as f32, 0.0),
             Part::Deletion(_) => (0.0, 0.0),
         };
-        named.push(built_in, part, in_gold, cost, list);
+        named.push(start, part, in_gold, cost, list);
     });
     let example = &mut named.example;
     let mut shares = vec![0.0; example.parts.len()];
@@ -447,7 +476,7 @@ fn topic_example(
 fn pair_example(
     pair: &TrainingPair,
     settings: &TrainingSettings,
-    built_in: &Summarizer,
+    start: &Summarizer,
 ) -> Option<NamedExample> {
     let tree = Tree::new(&pair.sentence)?;
     let document = Document::from_sentences(vec![pair.sentence.clone()]);
@@ -465,7 +494,7 @@ fn pair_example(
     }
     let total = lengths[0].max(1.0);
     let mut named = NamedExample::new(Task::Compression, problem);
-    sentence_features(&tree, &units, 0, &mut |part, list| named.push(built_in, part, 0.0, 0.0, list));
+    sentence_features(&tree, &units, 0, None, &mut |part, list| named.push(start, part, 0.0, 0.0, list));
     let example = &mut named.example;
     let mut shares = vec![0.0; example.parts.len()];
     example.shares(&gold, &mut shares);

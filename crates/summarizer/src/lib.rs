@@ -31,8 +31,8 @@
 //!
 //! The way of a topic through the files: [documents](CleanText) → `material` (sentences, concepts) → `units` (trees under
 //! `constraints`) → `parts` (the [`Problem`]) → `features` and `model` ([`Scores`]) → [`decode`] (`graph` for AD3, `dual` for a
-//! tighter bound, `rounding` for summaries) → `render` (text) → [`Summary`]. Learning is in `learn`, with what it learns from in
-//! `references`.
+//! tighter bound, `rounding` for summaries) → `render` (text) → [`Summary`]. Learning is in `learn`: `worth` of concepts by themselves first, then whole
+//! summaries, with what it learns from in `references`.
 
 mod baseline;
 mod constraints;
@@ -59,6 +59,7 @@ mod summary;
 mod tree;
 mod units;
 mod words;
+mod worth;
 
 pub use baseline::Baseline;
 pub use constraints::Constraints;

@@ -74,9 +74,9 @@ pub struct Assembly {
 
 /// Which concepts can count, by the documents they occur in. Texts of a few sentences, such as reviews, have no lead to tell what
 /// is important: there, what only one of several says is an aside.
-pub fn least_documents(documents: usize, kind: Kind) -> u32 {
-    match kind {
-        Kind::Brief if documents > 2 => 2,
+pub fn least_documents(material: &Material) -> u32 {
+    match material.kind {
+        Kind::Brief if material.documents > 2 => 2,
         _ => 1,
     }
 }
@@ -155,11 +155,9 @@ impl Assembly {
         material: &Material,
         mut part: impl FnMut(Part, &mut dyn FnMut(&mut Features<'_>)),
     ) {
-        let kind = material.kind();
         for (number, &concept) in self.concepts.iter().enumerate() {
-            part(Part::Concept(number), &mut |f| {
-                f.concept(&material.concepts[concept as usize], material.documents, kind)
-            });
+            let profile = material.profile(concept as usize);
+            part(Part::Concept(number), &mut |f| f.concept(material, &profile));
         }
         for (number, &index) in self.sentences.iter().enumerate() {
             let source = &material.sentences[index];
@@ -169,23 +167,24 @@ impl Assembly {
             if units.units.len() > 1
                 && let Some(tree) = Tree::new(tokens)
             {
-                sentence_features(&tree, units, start, &mut part);
+                sentence_features(&tree, units, start, Some(material.kind), &mut part);
             }
             part(Part::Sentence(number), &mut |f| f.sentence(source, tokens));
         }
     }
 }
 
-/// Lists the features of the deletions and leads of one sentence, whose units begin at `start`.
+/// Lists the features of the deletions and leads of one sentence, whose units begin at `start`; `kind` is its topic's, if it has one.
 pub fn sentence_features(
     tree: &Tree<'_>,
     units: &UnitTree,
     start: usize,
+    kind: Option<Kind>,
     part: &mut impl FnMut(Part, &mut dyn FnMut(&mut Features<'_>)),
 ) {
     for (unit, &top) in units.tops.iter().enumerate().skip(1) {
         if units.units[unit].deletable {
-            part(Part::Deletion(start + unit), &mut |f| f.deletion(tree, top));
+            part(Part::Deletion(start + unit), &mut |f| f.deletion(tree, top, kind));
         }
         if units.units[unit].may_lead {
             part(Part::Lead(start + unit), &mut |f| f.lead(tree, top));

@@ -1,13 +1,14 @@
 //! From documents to a summary.
 
 use consonant_text::{Document, Sentence};
+use rustc_hash::FxHashMap;
 
 use crate::SummarizerError;
 use crate::baseline::{self, Baseline};
 use crate::constraints::{Constraints, Tree};
 use crate::decode::{Decoded, DecoderOptions, decode};
 use crate::marginals::marginals;
-use crate::material::{Fitness, Material, SourceSentence};
+use crate::material::{Fitness, Material, Profile, SourceSentence};
 use crate::model::Summarizer;
 use crate::parts::{
     Assembly, Limits, Mode, Part, Task, choose_candidates, least_documents, sentence_features,
@@ -111,17 +112,17 @@ impl Summarizer {
 
     /// The scores of all concepts: no concept does harm, and those in too few documents do not count.
     pub(crate) fn concept_scores(&self, material: &Material, task: Task) -> Vec<f64> {
-        let kind = material.kind();
-        let least = least_documents(material.documents, kind);
-        material
-            .concepts
-            .iter()
-            .map(|concept| match concept.documents >= least {
-                true => {
-                    self.score(task, |features| features.concept(concept, material.documents, kind)).max(0.0)
-                }
-                false => 0.0,
-            })
+        let least = least_documents(material);
+        let mut scores: FxHashMap<Profile, f64> = FxHashMap::default();
+        let mut score = |number: usize| {
+            let profile = material.profile(number);
+            *scores
+                .entry(profile)
+                .or_insert_with(|| self.score(task, |features| features.concept(material, &profile)).max(0.0))
+        };
+        let concepts = material.concepts.iter().enumerate();
+        concepts
+            .map(|(number, concept)| if concept.documents >= least { score(number) } else { 0.0 })
             .collect()
     }
 
@@ -139,7 +140,7 @@ impl Summarizer {
         problem.push_sentence(&units.units);
         let mut scores = Scores::zeros(&problem);
         if let Some(tree) = &tree {
-            sentence_features(tree, &units, 0, &mut |part, list| {
+            sentence_features(tree, &units, 0, None, &mut |part, list| {
                 *scores.of(part) = self.score(Task::Compression, |features| list(features));
             });
         }

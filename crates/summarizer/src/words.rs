@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Default)]
 pub struct Vocabulary {
     ids: FxHashMap<String, u32>,
-    stop: Vec<bool>,
+    stems: Vec<(String, bool)>,
     buffer: String,
 }
 
@@ -25,9 +25,9 @@ impl Vocabulary {
             let id = match self.ids.get(&word) {
                 Some(&id) => id,
                 None => {
-                    let id = self.stop.len() as u32;
+                    let id = self.stems.len() as u32;
                     self.ids.insert(word.clone(), id);
-                    self.stop.push(stop);
+                    self.stems.push((word.clone(), stop));
                     id
                 }
             };
@@ -36,9 +36,14 @@ impl Vocabulary {
         }
     }
 
+    /// A stem, written out.
+    pub fn stem(&self, id: u32) -> &str {
+        &self.stems[id as usize].0
+    }
+
     /// Whether a stem was first seen as a stop word.
     pub fn is_stop(&self, id: u32) -> bool {
-        self.stop[id as usize]
+        self.stems[id as usize].1
     }
 }
 
@@ -70,6 +75,11 @@ pub fn is_punctuation(form: &str) -> bool {
     !form.chars().any(|c| {
         c.is_alphanumeric() || matches!(c, '$' | '%' | '£' | '€' | '¥' | '&' | '+' | '=' | '#' | '@' | '°')
     })
+}
+
+/// Whether a stem is a number: it begins with a digit.
+pub fn is_number(stem: &str) -> bool {
+    stem.starts_with(char::is_numeric)
 }
 
 /// Words that say when something was.

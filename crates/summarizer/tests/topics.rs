@@ -1,7 +1,11 @@
 //! Whole topics, written here: what the summarizer does with documents as people have them.
 
+use consonant_learn::model::Model;
 use consonant_map::Status;
-use consonant_summarizer::{Baseline, Empty, Mode, Request, Summarizer, summarize_by_baseline};
+use consonant_summarizer::{
+    Baseline, Empty, Mode, Request, Summarizer, TrainingData, TrainingSettings, TrainingTopic,
+    summarize_by_baseline, train,
+};
 use consonant_text::{Document, Sentence};
 
 /// A document of sentences without trees; words are separated by spaces, the last one is followed by a full stop.
@@ -237,4 +241,33 @@ fn the_sentence_that_says_most_opens_the_summary() {
     let summary = Summarizer::built_in().unwrap().summarize(&documents, &request(60)).unwrap();
     assert!(summary.sentences.len() > 2);
     assert_eq!(summary.sentences[0].text, "The harbour bridge was opened on Monday morning.");
+}
+
+#[test]
+fn what_people_keep_is_learned_concept_by_concept() {
+    // People keep what has numbers; by itself, the first sentence would win.
+    let topic = |n: usize| TrainingTopic {
+        documents: vec![document(&[
+            &format!("Heavy rain{n} reached quiet town{n} before evening{n}"),
+            &format!("About 1{n} boats{n} lost 2{n} sails{n} yesterday{n}"),
+        ])],
+        references: vec![format!("About 1{n} boats{n} lost 2{n} sails{n} yesterday{n}.")],
+    };
+    let topics: Vec<TrainingTopic> = (0..20).map(topic).collect();
+    let data = TrainingData { compressive: &topics, ..TrainingData::default() };
+    let summary = |ridge: f64| {
+        let settings = TrainingSettings {
+            ridge,
+            min_count: 1,
+            epochs: 1,
+            // Whole summaries teach next to nothing here.
+            parameters: vec![("c".into(), 1e-9)],
+            ..TrainingSettings::default()
+        };
+        let trained = train(data, None, &settings, &mut |_| {}, None).unwrap();
+        let summarizer = Summarizer::open(&Model::from_bytes(&trained.model.to_bytes()).unwrap()).unwrap();
+        summarizer.summarize(&topic(77).documents, &request(8)).unwrap().text()
+    };
+    assert!(summary(f64::INFINITY).starts_with("Heavy rain77"));
+    assert!(summary(1.0).starts_with("About 177 boats77"));
 }

@@ -66,6 +66,10 @@ pub struct TrainSummarizer {
     /// Begin from nothing, not from the weights that were set by hand.
     #[arg(long)]
     from_scratch: bool,
+    /// How strongly what concepts are worth by themselves, which is learned first, is held to the weights that were set by hand;
+    /// `inf` leaves that step out.
+    #[arg(long, value_name = "STRENGTH", default_value_t = 50.0, value_parser = strength)]
+    ridge: f64,
     /// Which arcs may be cut in compressions of single sentences: those that grammar allows, or nearly all.
     #[arg(long, value_name = "RULES", default_value = "grammatical")]
     constraints: Rules,
@@ -106,7 +110,11 @@ impl TrainSummarizer {
         let annotator = TopicAnnotator::open(self.models.clone(), context)?;
         let reader = Reader { annotator: &annotator, summarizer: Summarizer::built_in()?, context };
         let compressive = reader.topics(&self.compressive)?;
-        let extractive = reader.topics(&self.extractive)?;
+        // The same topics often serve both tasks; trees take most of the time.
+        let extractive = match self.extractive == self.compressive {
+            true => compressive.clone(),
+            false => reader.topics(&self.extractive)?,
+        };
         let compression = reader.pairs(&self.compression)?;
         let (mut topics, mut pairs) = (Vec::new(), Vec::new());
         for path in &self.dev {
@@ -126,6 +134,7 @@ impl TrainSummarizer {
             patience: self.patience.map(|patience| patience as usize),
             freedom: [self.freedom; 3],
             built_in: !self.from_scratch,
+            ridge: self.ridge,
             min_count: self.min_count,
             compression: match self.constraints {
                 Rules::Grammatical => Constraints::Grammatical,
@@ -172,6 +181,13 @@ impl TrainSummarizer {
         }
         context.note(report);
         done()
+    }
+}
+
+fn strength(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(strength) if strength >= 0.0 => Ok(strength),
+        _ => Err(format!("`{text}` is no strength: give a number from 0 on, or `inf`")),
     }
 }
 
