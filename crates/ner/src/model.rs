@@ -172,9 +172,7 @@ impl Agreement {
 impl NerModel {
     /// Opens a recognizer's model; other tasks' models are refused.
     pub fn open(model: &Model) -> Result<Self, NerError> {
-        model.expect_task(TASK)?;
-        let settings: Settings = serde_json::from_value(model.metadata().clone())
-            .map_err(|error| model.damaged(format!("its description is incomplete: {error}")))?;
+        let settings: Settings = model.settings(TASK)?;
         let chain = ChainModel::open(model)?;
         if chain.order() != 1 {
             return Err(model.damaged(format!("a chain of order {}, expected 1", chain.order())).into());

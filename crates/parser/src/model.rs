@@ -86,9 +86,7 @@ struct Workspace {
 impl Parser {
     /// Opens a parser's model; other tasks' models are refused.
     pub fn open(model: &Model) -> Result<Self, ParserError> {
-        model.expect_task(TASK)?;
-        let settings: Settings = serde_json::from_value(model.metadata().clone())
-            .map_err(|error| model.damaged(format!("its description is incomplete: {error}")))?;
+        let settings: Settings = model.settings(TASK)?;
         let root_children = if settings.single_root { RootChildren::One } else { RootChildren::Any };
         Ok(Self {
             pruner: Pruner::open(model, root_children)?,

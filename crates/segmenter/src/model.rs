@@ -75,9 +75,7 @@ impl Segmenter {
 
     /// Opens a segmenter's model; other tasks' models are refused.
     pub fn open(model: &Model) -> Result<Self, SegmenterError> {
-        model.expect_task(TASK)?;
-        let settings: Settings = serde_json::from_value(model.metadata().clone())
-            .map_err(|error| model.damaged(format!("its description is incomplete: {error}")))?;
+        let settings: Settings = model.settings(TASK)?;
         let chain = ChainModel::open(model)?;
         let named = chain.labels().names().iter().map(|name| {
             Gap::from_name(name)

@@ -60,9 +60,7 @@ pub struct Tagger {
 impl Tagger {
     /// Opens a tagger's model; other tasks' models are refused.
     pub fn open(model: &Model) -> Result<Self, TaggerError> {
-        model.expect_task(TASK)?;
-        let settings: Settings = serde_json::from_value(model.metadata().clone())
-            .map_err(|error| model.damaged(format!("its description is incomplete: {error}")))?;
+        let settings: Settings = model.settings(TASK)?;
         let chain = ChainModel::open(model)?;
         let resources = Arc::new(Resources::open(model)?);
         let templates = Templates::compile(&model.text("templates")?, &["form"], &resources)?;

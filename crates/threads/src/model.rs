@@ -105,9 +105,7 @@ pub(crate) struct Shape {
 impl Linker {
     /// Opens a model of links; other tasks' models are refused.
     pub fn open(model: &Model) -> Result<Self, ThreadsError> {
-        model.expect_task(TASK)?;
-        let settings: Settings = serde_json::from_value(model.metadata().clone())
-            .map_err(|error| model.damaged(format!("its description is incomplete: {error}")))?;
+        let settings: Settings = model.settings(TASK)?;
         Ok(Self {
             weights: HashKernel::open(model, WEIGHTS)?,
             vocabulary: Arc::new(Vocabulary::open(model)?),

@@ -22,6 +22,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -127,6 +128,12 @@ impl Model {
             found: self.task().to_string(),
             expected: task.to_string(),
         })
+    }
+
+    /// What the task wrote about itself, if the model was made for `task`.
+    pub fn settings<S: DeserializeOwned>(&self, task: &str) -> Result<S, LearnError> {
+        S::deserialize(self.expect_task(task)?.metadata())
+            .map_err(|error| self.damaged(format!("its description is incomplete: {error}")))
     }
 
     /// The names and lengths in bytes of all sections, in the order of the file.
