@@ -17,6 +17,7 @@ mod sgd;
 mod shards;
 mod stopping;
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -189,6 +190,17 @@ pub enum Stop {
     Converged,
     /// The interrupt flag was set.
     Interrupted,
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Epochs => "all epochs done",
+            Self::Patience => "no better on dev",
+            Self::Converged => "nothing left to learn",
+            Self::Interrupted => "interrupted",
+        })
+    }
 }
 
 /// The outcome of training.

@@ -18,12 +18,13 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand};
 use consonant_learn::model::ModelWriter;
 use consonant_learn::trainer::Method;
+use consonant_sequence::ALGORITHMS;
 use consonant_text::Sentence;
 
 use crate::context::Context;
 use crate::interrupt;
 use crate::output::Output;
-use crate::sentences;
+use crate::{sentences, usage_error};
 
 /// Trains a model for a task.
 #[derive(Args)]
@@ -102,6 +103,19 @@ fn list_online_methods(context: &Context) -> Result<ExitCode> {
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// `--algorithm list` of tasks that label sequences.
+fn list_sequence_algorithms(context: &Context) -> Result<ExitCode> {
+    let mut out = context.open_output(None)?;
+    ALGORITHMS.iter().try_for_each(|algorithm| write!(out, "{algorithm}"))?;
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Only a training needs these; `--algorithm list` does not.
+fn no_places() -> anyhow::Error {
+    usage_error("give the training data with --train FILE and the model's place with --model OUT")
 }
 
 /// Writes a model. Its file is opened before the training, so that no work is lost to a folder that is not there.

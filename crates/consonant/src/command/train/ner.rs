@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use consonant_learn::table::Precision;
-use consonant_learn::trainer::{EpochReport, Stop};
+use consonant_learn::trainer::EpochReport;
 use consonant_ner::{Consistency, NerSettings, Scope, Trained, train};
-use consonant_sequence::{ALGORITHMS, Pairs, algorithm};
+use consonant_sequence::{Pairs, algorithm};
 use consonant_text::Sentence;
 use consonant_text::entity::Scheme;
 
@@ -100,16 +100,10 @@ impl TrainNer {
     /// Trains and writes the model.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         if self.algorithm == "list" {
-            use std::io::Write as _;
-            let mut out = context.open_output(None)?;
-            ALGORITHMS.iter().try_for_each(|algorithm| write!(out, "{algorithm}"))?;
-            out.finish()?;
-            return Ok(ExitCode::SUCCESS);
+            return super::list_sequence_algorithms(context);
         }
         let (false, Some(out)) = (self.train.is_empty(), &self.model) else {
-            return Err(crate::usage_error(
-                "give the training data with --train FILE and the model's place with --model OUT",
-            ));
+            return Err(super::no_places());
         };
         let file = context.open_output(Some(out))?;
         let settings = self.settings(context)?;
@@ -166,13 +160,7 @@ fn describe(epoch: &EpochReport) -> String {
 }
 
 fn summary(trained: &Trained, out: &Path) -> String {
-    let mut why = match trained.stop {
-        Stop::Epochs => "all epochs done",
-        Stop::Patience => "no better on dev",
-        Stop::Converged => "nothing left to learn",
-        Stop::Interrupted => "interrupted",
-    }
-    .to_owned();
+    let mut why = trained.stop.to_string();
     if !trained.left_out.is_empty() {
         why += &format!("; the model is complete but for {}", trained.left_out.join(" and "));
     }

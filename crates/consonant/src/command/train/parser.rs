@@ -96,9 +96,7 @@ impl TrainParser {
             return super::list_online_methods(context);
         }
         let (Some(data), Some(out)) = (&self.train, &self.model) else {
-            return Err(crate::usage_error(
-                "give the training data with --train FILE and the model's place with --model OUT",
-            ));
+            return Err(super::no_places());
         };
         let file = context.open_output(Some(out))?;
         let settings = ParserSettings {

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use consonant_learn::table::Precision;
-use consonant_learn::trainer::{EpochReport, Stop};
-use consonant_sequence::{ALGORITHMS, Diagram, Pairs, algorithm};
+use consonant_learn::trainer::EpochReport;
+use consonant_sequence::{Diagram, Pairs, algorithm};
 use consonant_tagger::{Column, Corpora, TaggerSettings, Trained, prepare};
 
 use super::{done, read_text, resources, store};
@@ -104,13 +104,7 @@ impl TrainTagger {
     /// Trains and writes the model.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         if self.algorithm == "list" {
-            let mut out = context.open_output(None)?;
-            for algorithm in ALGORITHMS {
-                use std::io::Write as _;
-                write!(out, "{algorithm}")?;
-            }
-            out.finish()?;
-            return Ok(ExitCode::SUCCESS);
+            return super::list_sequence_algorithms(context);
         }
         let pieces = self.pieces.as_deref().map(read_pieces).transpose()?;
         if let (Some(path), None) = (&self.diagram, &self.train) {
@@ -118,9 +112,7 @@ impl TrainTagger {
             return Ok(ExitCode::SUCCESS);
         }
         let (Some(train), Some(out)) = (&self.train, &self.model) else {
-            return Err(crate::usage_error(
-                "give the training data with --train FILE and the model's place with --model OUT",
-            ));
+            return Err(super::no_places());
         };
         let file = context.open_output(Some(out))?;
         let settings = self.settings(context, pieces.clone())?;
@@ -208,18 +200,12 @@ fn describe(epoch: &EpochReport) -> String {
 }
 
 fn summary(trained: &Trained, out: &Path) -> String {
-    let why = match trained.stop {
-        Stop::Epochs => "all epochs done",
-        Stop::Patience => "no better on dev",
-        Stop::Converged => "nothing left to learn",
-        Stop::Interrupted => "interrupted",
-    };
     let accuracy =
         trained.accuracy.map_or(String::new(), |score| format!(", dev accuracy {:.2}%", 100.0 * score));
     let half = trained.precision_loss.map_or(String::new(), |loss| {
         format!(", what was left out of the file costs {:.3} points", 100.0 * loss)
     });
-    format!("{}: epoch {}{accuracy} ({why}){half}", out.display(), trained.epoch)
+    format!("{}: epoch {}{accuracy} ({}){half}", out.display(), trained.epoch, trained.stop)
 }
 
 fn read_pieces(path: &Path) -> Result<Diagram> {
