@@ -86,19 +86,8 @@ fn find(leader: &mut [u32], mut member: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use consonant_text::{Columns, SentenceReader};
-
     use super::*;
-
-    fn sentences(lines: &[&str]) -> Vec<Sentence> {
-        let columns: String = lines
-            .iter()
-            .map(|line| line.split(' ').map(|word| format!("{word}\tO\n")).collect::<String>() + "\n")
-            .collect();
-        SentenceReader::columns(columns.as_bytes(), "test", Columns::default())
-            .collect::<Result<_, _>>()
-            .unwrap()
-    }
+    use crate::sample::sentences;
 
     #[test]
     fn documents_begin_at_their_marks() {

@@ -197,24 +197,16 @@ impl Occurrences {
 
 #[cfg(test)]
 mod tests {
-    use consonant_text::{Columns, SentenceReader};
-
     use super::*;
-
-    fn sentences(text: &str) -> Vec<Sentence> {
-        let columns: String = text
-            .lines()
-            .map(|line| line.split(' ').map(|word| format!("{word}\tO\n")).collect::<String>() + "\n")
-            .collect();
-        SentenceReader::columns(columns.as_bytes(), "test", Columns::default())
-            .collect::<Result<_, _>>()
-            .unwrap()
-    }
+    use crate::sample::sentences;
 
     #[test]
     fn words_that_recur_are_linked_and_phrases_found() {
-        let text =
-            sentences("Mary Kay sold , Kay said\nMary Kay Inc. of Texas\nin Texas , Mary Kay Inc. grew");
+        let text = sentences(&[
+            "Mary Kay sold , Kay said",
+            "Mary Kay Inc. of Texas",
+            "in Texas , Mary Kay Inc. grew",
+        ]);
         let ordinary = OrdinaryWords::default();
         let found = Occurrences::read(text.iter(), &ordinary);
         let chains: Vec<&[u32]> = (0..found.len()).map(|number| found.chain(number)).collect();
@@ -225,7 +217,7 @@ mod tests {
 
     #[test]
     fn ordinary_words_are_left_out() {
-        let text = sentences(&"the the the the the the Xu\n".repeat(2));
+        let text = sentences(&["the the the the the the Xu"; 2]);
         let labels = vec![["O"; 6].iter().chain(&["B-PER"]).map(|&label| label.to_owned()).collect(); 2];
         let ordinary = OrdinaryWords::find(&text, &labels);
         let found = Occurrences::read(text.iter(), &ordinary);
@@ -234,7 +226,7 @@ mod tests {
 
     #[test]
     fn one_word_without_end_takes_linear_space() {
-        let text = sentences(&vec!["Xu"; 5000].join(" "));
+        let text = sentences(&[vec!["Xu"; 5000].join(" ")]);
         let found = Occurrences::read(text.iter(), &OrdinaryWords::default());
         assert_eq!(found.chain(0).len(), 5000);
         assert!(found.phrases().len() < 5000);

@@ -26,10 +26,11 @@ impl Random {
     }
 }
 
-pub(crate) fn sentences(lines: &[String]) -> Vec<Sentence> {
+/// Sentences of words without names.
+pub(crate) fn sentences(lines: &[impl AsRef<str>]) -> Vec<Sentence> {
     let columns: String = lines
         .iter()
-        .map(|line| line.split(' ').map(|word| format!("{word}\tO\n")).collect::<String>() + "\n")
+        .map(|line| line.as_ref().split(' ').map(|word| format!("{word}\tO\n")).collect::<String>() + "\n")
         .collect();
     SentenceReader::columns(columns.as_bytes(), "sample", Columns::default())
         .collect::<Result<_, _>>()
