@@ -2,7 +2,7 @@
 
 use crate::graph::Relaxed;
 use crate::knapsack::{Knapsack, LinearScores};
-use crate::problem::{Compression, Problem, Scores};
+use crate::problem::{Compression, Problem, Scores, Unit};
 use crate::tree::BudgetTable;
 
 /// Looks for good summaries of one problem; buffers are kept from one call to the next.
@@ -13,8 +13,12 @@ pub struct Rounding<'p> {
     lead_scores: Vec<f64>,
     /// For each sentence, what its best compression can be worth at most, concepts aside.
     ceilings: Vec<f64>,
+    /// For each sentence, the words of its shortest compression.
+    shortest: Vec<usize>,
     /// For each sentence, the concepts with an occurrence there, and that occurrence.
     occurrences: Vec<Vec<(u32, u32)>>,
+    /// For each sentence, its concepts, and the last unit of their first occurrence.
+    counted_at: Vec<Vec<(u32, u32)>>,
     knapsack: Knapsack,
     table: BudgetTable,
     gains: Vec<f64>,
@@ -26,6 +30,18 @@ pub struct Rounding<'p> {
     pub best: Vec<bool>,
     /// Its value.
     pub value: f64,
+}
+
+/// The words of a sentence's shortest compression.
+fn shortest(units: &[Unit]) -> usize {
+    let mut lengths: Vec<usize> = units.iter().map(|unit| unit.length as usize).collect();
+    for (index, unit) in units.iter().enumerate().skip(1).rev() {
+        if !unit.deletable {
+            lengths[unit.parent as usize] += lengths[index];
+        }
+    }
+    let leads = (1..units.len()).filter(|&unit| units[unit].may_lead).map(|unit| lengths[unit]);
+    leads.fold(lengths[0], usize::min)
 }
 
 /// Sentences that one search may try to add: it ends within a blink also on a whole book.
@@ -46,10 +62,15 @@ impl<'p> Rounding<'p> {
     pub fn new(problem: &'p Problem, scores: &'p Scores) -> Self {
         let (unit_scores, lead_scores) = scores.linear(problem);
         let mut occurrences = vec![Vec::new(); problem.sentences()];
-        for concept in 0..problem.concepts() {
-            for occurrence in problem.occurrences_of(concept) {
-                let sentence = problem.sentence_of(problem.units_of_occurrence(occurrence)[0]);
-                occurrences[sentence].push((concept as u32, occurrence as u32));
+        let mut counted_at: Vec<Vec<(u32, u32)>> = vec![Vec::new(); problem.sentences()];
+        for concept in 0..problem.concepts() as u32 {
+            for occurrence in problem.occurrences_of(concept as usize) {
+                let units = problem.units_of_occurrence(occurrence);
+                let sentence = problem.sentence_of(units[0]);
+                occurrences[sentence].push((concept, occurrence as u32));
+                if counted_at[sentence].last().is_none_or(|&(last, _)| last != concept) {
+                    counted_at[sentence].push((concept, units.iter().fold(0, |last, &unit| last.max(unit))));
+                }
             }
         }
         let ceilings = (0..problem.sentences())
@@ -64,10 +85,14 @@ impl<'p> Rounding<'p> {
         Rounding {
             problem,
             ceilings,
+            shortest: (0..problem.sentences())
+                .map(|s| shortest(&problem.units[problem.units_of(s)]))
+                .collect(),
             scores,
             unit_scores,
             lead_scores,
             occurrences,
+            counted_at,
             knapsack: Knapsack::default(),
             table: BudgetTable::default(),
             gains: Vec::new(),
@@ -141,21 +166,14 @@ impl<'p> Rounding<'p> {
         Draft { chosen, sentences, covered, words, value }
     }
 
-    fn keep(&mut self, draft: &Draft) {
-        if draft.value > self.value {
-            self.value = draft.value;
-            self.best.copy_from_slice(&draft.chosen);
-        }
-    }
-
     /// Takes a sentence out of a draft.
     fn remove(&self, draft: &mut Draft, sentence: usize) {
-        let range = self.problem.units_of(sentence);
         for &(concept, occurrence) in &self.occurrences[sentence] {
             let count = &mut draft.covered[concept as usize];
             *count -= self.problem.is_covered(occurrence as usize, &draft.chosen) as u32;
         }
-        for unit in range {
+        draft.value -= self.addition_value(draft, sentence);
+        for unit in self.problem.units_of(sentence) {
             if std::mem::take(&mut draft.chosen[unit]) {
                 draft.words -= self.problem.units[unit].length as usize;
             }
@@ -165,6 +183,7 @@ impl<'p> Rounding<'p> {
 
     /// Puts a compression, which stands in the draft's units already, on the draft's books.
     fn add(&self, draft: &mut Draft, sentence: usize) {
+        draft.value += self.addition_value(draft, sentence);
         for &(concept, occurrence) in &self.occurrences[sentence] {
             let count = &mut draft.covered[concept as usize];
             *count += self.problem.is_covered(occurrence as usize, &draft.chosen) as u32;
@@ -186,24 +205,21 @@ impl<'p> Rounding<'p> {
         least: f64,
     ) -> Option<f64> {
         let problem = self.problem;
+        if self.shortest[sentence] > budget {
+            return None;
+        }
+        let news =
+            self.counted_at[sentence].iter().filter(|(concept, _)| draft.covered[*concept as usize] == 0);
+        let score = |concept: u32| self.scores.concepts[concept as usize];
+        let hope = news.clone().map(|&(concept, _)| score(concept).max(0.0)).sum::<f64>();
+        if hope + self.ceilings[sentence] <= least {
+            return None;
+        }
         let range = problem.units_of(sentence);
         self.gains.clear();
         self.gains.extend_from_slice(&self.unit_scores[range.clone()]);
-        let mut last = u32::MAX;
-        let mut hope = self.ceilings[sentence];
-        for &(concept, occurrence) in &self.occurrences[sentence] {
-            let score = self.scores.concepts[concept as usize];
-            if draft.covered[concept as usize] > 0 || concept == last {
-                continue;
-            }
-            last = concept;
-            let units = problem.units_of_occurrence(occurrence as usize);
-            let at = units.iter().copied().max().unwrap_or(0) as usize - range.start;
-            self.gains[at] += score;
-            hope += score.max(0.0);
-        }
-        if hope <= least {
-            return None;
+        for &(concept, unit) in news {
+            self.gains[unit as usize - range.start] += score(concept);
         }
         let tree = &problem.units[range.clone()];
         let table = &mut self.table;
@@ -261,8 +277,10 @@ impl<'p> Rounding<'p> {
             draft.chosen[self.problem.units_of(sentence)].copy_from_slice(&self.buffer);
             self.add(draft, sentence);
         }
-        draft.value = self.problem.value(self.scores, &draft.chosen);
-        self.keep(draft);
+        // The draft's sum of gains is off by rounding errors; what is kept is not.
+        if draft.value > self.value {
+            self.consider(&draft.chosen);
+        }
     }
 
     /// Climbs: fills the budget, then takes one sentence out at a time (or compresses it anew) and fills again, as long as that

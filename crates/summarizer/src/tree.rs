@@ -131,15 +131,20 @@ impl BudgetTable {
                 let (row, later) = self.cells[first_cell + (unit - top - 1) * width..].split_at_mut(width);
                 let taken = &later[..width];
                 let skipped = &later[(tree[unit].end as usize - unit - 1) * width..][..width];
-                if tree[unit].deletable {
-                    row.copy_from_slice(skipped);
-                } else {
-                    row.fill(f64::NEG_INFINITY);
-                }
                 let (length, score) = (tree[unit].length as usize, units[unit]);
-                for (best, &taken) in row.iter_mut().skip(length).zip(taken) {
-                    let value = taken + score;
-                    *best = if value > *best { value } else { *best };
+                let (short, long) = row.split_at_mut(length.min(width));
+                if tree[unit].deletable {
+                    short.copy_from_slice(&skipped[..short.len()]);
+                    for ((best, &taken), &skipped) in long.iter_mut().zip(taken).zip(&skipped[short.len()..])
+                    {
+                        let value = taken + score;
+                        *best = if value > skipped { value } else { skipped };
+                    }
+                } else {
+                    short.fill(f64::NEG_INFINITY);
+                    for (best, &taken) in long.iter_mut().zip(taken) {
+                        *best = taken + score;
+                    }
                 }
             }
             let own = sentence + units[top] + if top > 0 { leads[top] } else { 0.0 };
