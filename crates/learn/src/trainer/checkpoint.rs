@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::LearnError;
+use crate::averaging::AveragedWeights;
 use crate::model::{Model, ModelWriter, Number};
 
 const TASK: &str = "checkpoint";
@@ -28,6 +29,12 @@ impl Checkpoint {
     pub(super) fn put<T: Number>(&mut self, name: &str, numbers: &[T]) -> &mut Self {
         self.writer.array(name, numbers);
         self
+    }
+
+    /// Adds weights with what their average needs.
+    pub(super) fn put_weights(&mut self, weights: &AveragedWeights) -> &mut Self {
+        let (values, drift, numbers) = weights.state();
+        self.put("values", values).put("drift", drift).put("average", &numbers)
     }
 
     /// Adds a small value.
@@ -77,6 +84,10 @@ pub(super) struct Saved {
 impl Saved {
     pub(super) fn epoch(&self) -> Result<usize, LearnError> {
         self.read("epoch")
+    }
+
+    pub(super) fn weights(&self) -> Result<AveragedWeights, LearnError> {
+        Ok(AveragedWeights::restore(self.array("values")?, self.array("drift")?, self.numbers("average")?))
     }
 
     pub(super) fn array<T: Number>(&self, name: &str) -> Result<Vec<T>, LearnError> {

@@ -139,6 +139,12 @@ impl Default for Run<'_> {
 }
 
 impl Run<'_> {
+    /// What a checkpoint must have in common with this run for the run to go on from it, for methods that visit examples in turn.
+    fn description(&self, parameters: &Parameters, weights: usize) -> String {
+        let Self { batch, shuffle, seed, .. } = self;
+        format!("{parameters} batch={batch} shuffle={shuffle} seed={seed} weights={weights}")
+    }
+
     fn interrupted(&self) -> bool {
         self.interrupt.is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed))
     }

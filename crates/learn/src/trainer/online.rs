@@ -67,23 +67,13 @@ pub(super) fn train<P: Separate, R: UpdateRule>(
         return Err(LearnError::NoExamples);
     }
     let begin = Instant::now();
-    let description = format!(
-        "{parameters} batch={} shuffle={} seed={} weights={}",
-        run.batch,
-        run.shuffle,
-        run.seed,
-        problem.parameters()
-    );
+    let description = run.description(parameters, problem.parameters());
     let mut weights = AveragedWeights::new(run.start(problem.parameters())?, rule.averages());
     let mut stopping = Stopping::new(run.patience);
     let mut first = 1;
     if let Some(saved) = Checkpoint::load(run.checkpoint.as_deref(), &description)? {
         first = saved.epoch()? + 1;
-        weights = AveragedWeights::restore(
-            saved.array("values")?,
-            saved.array("drift")?,
-            saved.numbers("average")?,
-        );
+        weights = saved.weights()?;
         stopping.restore(&saved)?;
         if let Some(memory) = rule.memory() {
             *memory = saved.array("memory")?;
@@ -136,9 +126,8 @@ pub(super) fn train<P: Separate, R: UpdateRule>(
         }
         let enough = stopping.epoch(report, &average);
         if let Some(path) = &run.checkpoint {
-            let (values, drift, numbers) = weights.state();
             let mut saved = Checkpoint::new(&description, epoch);
-            saved.put("values", values).put("drift", drift).put("average", &numbers);
+            saved.put_weights(&weights);
             if let Some(memory) = rule.memory() {
                 saved.put("memory", memory);
             }

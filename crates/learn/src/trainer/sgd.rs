@@ -52,24 +52,14 @@ pub(super) fn train<P: Differentiate>(
         return Err(LearnError::NoExamples);
     }
     let begin = Instant::now();
-    let description = format!(
-        "{parameters} batch={} shuffle={} seed={} weights={}",
-        run.batch,
-        run.shuffle,
-        run.seed,
-        problem.parameters()
-    );
+    let description = run.description(parameters, problem.parameters());
     let (rate, lambda) = (parameters.get("rate"), 2.0 * parameters.get("c2") / examples as f64);
     let mut weights = AveragedWeights::new(run.start(problem.parameters())?, parameters.is_on("average"));
     let mut stopping = Stopping::new(run.patience);
     let (mut time, mut first) = (0.0f64, 1);
     if let Some(saved) = Checkpoint::load(run.checkpoint.as_deref(), &description)? {
         first = saved.epoch()? + 1;
-        weights = AveragedWeights::restore(
-            saved.array("values")?,
-            saved.array("drift")?,
-            saved.numbers("average")?,
-        );
+        weights = saved.weights()?;
         [time] = saved.numbers("clock")?;
         stopping.restore(&saved)?;
     }
@@ -117,9 +107,8 @@ pub(super) fn train<P: Differentiate>(
         }
         let enough = stopping.epoch(report, &current);
         if let Some(path) = &run.checkpoint {
-            let (values, drift, numbers) = weights.state();
             let mut saved = Checkpoint::new(&description, epoch);
-            saved.put("values", values).put("drift", drift).put("average", &numbers).put("clock", &[time]);
+            saved.put_weights(&weights).put("clock", &[time]);
             stopping.save(&mut saved);
             saved.write(path)?;
         }
