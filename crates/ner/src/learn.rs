@@ -362,13 +362,7 @@ fn read_corpus(
     features: &Features,
     (settings, numbered): (&NerSettings, Option<&Labels>),
 ) -> Result<Read, NerError> {
-    let options = CorpusOptions {
-        order: 1,
-        min_count: settings.min_count,
-        pairs: settings.pairs,
-        ..CorpusOptions::default()
-    };
-    let mut builder = CorpusBuilder::new(options);
+    let mut builder = corpus_builder(settings);
     if let Some(labels) = numbered {
         settle_numbers(&mut builder, labels);
     }
@@ -390,6 +384,16 @@ fn read_corpus(
     }
     let features_per_word = made as f64 / gold.iter().map(Vec::len).sum::<usize>().max(1) as f64;
     Ok(Read { corpus: builder.finish()?, features_per_word })
+}
+
+/// Chains of first order, of sentences or of words.
+pub(crate) fn corpus_builder(settings: &NerSettings) -> CorpusBuilder {
+    CorpusBuilder::new(CorpusOptions {
+        order: 1,
+        min_count: settings.min_count,
+        pairs: settings.pairs,
+        ..CorpusOptions::default()
+    })
 }
 
 /// A sentence that counts nothing settles the numbers of labels.

@@ -5,12 +5,12 @@ use std::sync::atomic::AtomicBool;
 use consonant_learn::model::ModelWriter;
 use consonant_learn::trainer::Run;
 use consonant_sequence::features::FeatureBuffer;
-use consonant_sequence::{CorpusBuilder, CorpusOptions, Labels, Training, train};
+use consonant_sequence::{Labels, Training, train};
 use consonant_text::Sentence;
 
 use crate::documents::documents;
 use crate::features::Features;
-use crate::learn::settle_numbers;
+use crate::learn::{corpus_builder, settle_numbers};
 use crate::model::{Scope, TASK};
 use crate::occurrences::{Occurrences, OrdinaryWords};
 use crate::{NerError, NerSettings};
@@ -31,13 +31,7 @@ pub(crate) fn learn(
     ),
 ) -> Result<Vec<u8>, NerError> {
     let rows = FeatureRows::read(sentences, features, ordinary);
-    let options = CorpusOptions {
-        order: 1,
-        min_count: settings.min_count,
-        pairs: settings.pairs,
-        ..CorpusOptions::default()
-    };
-    let mut builder = CorpusBuilder::new(options);
+    let mut builder = corpus_builder(settings);
     settle_numbers(&mut builder, labels);
     let groups = match scope {
         Scope::Document => documents(sentences),
