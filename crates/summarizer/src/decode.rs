@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use consonant_map::solver::{Limits, Method, solve};
-use consonant_map::{Ad3, Ad3Options, Status};
+use consonant_map::{Ad3, Ad3Options, ModelError, Status};
 
 use crate::SummarizerError;
 use crate::dual::Dual;
@@ -113,6 +113,7 @@ pub fn decode(
             seconds: 0.0,
         });
     }
+    check(problem, scores)?;
     let mut rounding = Rounding::new(problem, scores);
     let (bound, iterations) = match options.decoder {
         Decoder::Ad3 => {
@@ -120,7 +121,8 @@ pub fn decode(
                 true => search(problem, &mut rounding, options, start),
                 false => (f64::INFINITY, 0),
             };
-            if bound <= options.enough(rounding.value) || steps >= options.max_iterations {
+            let stop = steps >= options.max_iterations || (steps > 0 && options.is_late(start));
+            if stop || bound <= options.enough(rounding.value) {
                 (bound, steps)
             } else {
                 let built = ProblemGraph::new(problem, scores)?;
@@ -150,6 +152,17 @@ pub fn decode(
     let proven = bound - value <= PROVEN * size.max(1e-9);
     let status = if proven { Status::Optimal } else { Status::Feasible };
     Ok(Decoded { chosen, value, bound, status, iterations, seconds: start.elapsed().as_secs_f64() })
+}
+
+/// Scores are finite numbers; only what a unit would gain as a lead that it may not be is never looked at.
+fn check(problem: &Problem, scores: &Scores) -> Result<(), ModelError> {
+    let leads =
+        scores.leads.iter().zip(&problem.units).filter(|(_, unit)| unit.may_lead).map(|(score, _)| score);
+    let parts = scores.concepts.iter().chain(&scores.deletions).chain(&scores.sentences).chain(leads);
+    match parts.copied().find(|score| !score.is_finite()) {
+        Some(score) => Err(ModelError::Score { what: "a part of a summary".to_owned(), score }),
+        None => Ok(()),
+    }
 }
 
 /// Branch and bound over the [dual](crate::dual), the branch with the highest bound first; most problems need one branch. From each

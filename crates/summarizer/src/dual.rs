@@ -10,8 +10,9 @@
 //!
 //! and the maximum is found by the [knapsack](crate::knapsack) over all sentences. D is an upper bound for every λ; steps along its
 //! subgradient lower it, with the length that Polyak (1969) proposed given the best known value. What the knapsack chooses is itself
-//! a summary, and often a good one. The same tables bound what can be reached with a sentence: one that cannot be part of
-//! anything better than the best known summary is left out from then on, and soon few are left.
+//! a summary, and often a good one. The same tables bound what can be reached with a sentence: one that cannot be part of anything
+//! better than what is good enough is left out from then on, and soon few are left. What gap remains is the dual's own; there a
+//! sentence in doubt splits the summaries into those with and without it, and each branch goes on with multipliers of its own.
 
 use crate::knapsack::{Knapsack, LinearScores};
 use crate::problem::{Problem, Scores};
@@ -35,7 +36,7 @@ pub struct Branch {
     /// Sentences that may be chosen, those that must be first.
     pub sentences: Vec<usize>,
     /// How many must be.
-    pub required: usize,
+    required: usize,
     /// None of the summaries is worth more.
     pub bound: f64,
     /// What summaries with the sentences that were left out can be worth.
@@ -138,9 +139,14 @@ impl<'p> Dual<'p> {
             branch.required,
             &mut self.chosen,
         );
+        if total == f64::NEG_INFINITY {
+            // What is required does not fit.
+            branch.bound = branch.bound.min(branch.left_out);
+            return;
+        }
         // A little slack for rounding errors of sums in another order.
-        let slacken = |bound: f64| bound + 1e-9 * bound.abs();
-        let bound = slacken(constant + total);
+        let constant = constant + 1e-9 * (constant.abs() + total.abs());
+        let bound = constant + total;
         if bound < branch.bound - 1e-6 * bound.abs() {
             branch.stalled = 0;
         } else {
@@ -157,7 +163,7 @@ impl<'p> Dual<'p> {
         let (knapsack, required, left_out) = (&self.knapsack, branch.required, &mut branch.left_out);
         branch.sentences.retain(|_| {
             index += 1;
-            let reach = slacken(constant + knapsack.total_with(index - 1));
+            let reach = constant + knapsack.total_with(index - 1);
             let stays = index <= required || reach > enough;
             if !stays {
                 *left_out = left_out.max(reach);

@@ -167,6 +167,21 @@ fn the_papers_rounding_alone_is_feasible_and_bounded() {
 }
 
 #[test]
+fn scores_that_are_no_numbers_are_refused() {
+    let mut random = Random(7);
+    let (problem, good) = problem(&mut random, 1, false);
+    for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        for decoder in [Decoder::Ad3, Decoder::Exact] {
+            let mut scores = good.clone();
+            scores.concepts[0] = wrong;
+            let error = decode(&problem, &scores, &DecoderOptions { decoder, ..DecoderOptions::default() })
+                .unwrap_err();
+            assert!(error.to_string().contains(&format!("has score {wrong}")), "{error}");
+        }
+    }
+}
+
+#[test]
 fn the_linear_program_states_every_rule() {
     let mut random = Random(3);
     let (problem, scores) = problem(&mut random, 1, false);
