@@ -132,6 +132,9 @@ impl Solve {
         let name = input.name().to_string();
         let text = input.into_text()?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        if text.trim().is_empty() {
+            bail!("{name}: the file is empty; expected a problem");
+        }
         let format = match self.from {
             Some(ProblemFormat::Uai) => Format::Uai,
             Some(ProblemFormat::Loguai) => Format::LogUai,
@@ -139,7 +142,6 @@ impl Solve {
             Some(ProblemFormat::Json) => Format::Json,
             None => match Format::guess(&name, text) {
                 Some(format) => format,
-                None if text.trim().is_empty() => bail!("{name}: the file is empty; expected a problem"),
                 None => bail!("{name}: cannot tell the format; say --from uai, loguai, fg or json"),
             },
         };
