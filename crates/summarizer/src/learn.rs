@@ -155,6 +155,10 @@ struct Corpus {
 /// The feature that stands for the weights that training begins from.
 const PRIOR: &str = "beginning";
 
+/// The weight of the hinge loss of topics, if none is given and training begins from built-in weights: a few hundred topics say more
+/// about single concepts than about whole summaries, and with a usual weight they undo what is there.
+const GENTLE: (&str, f64) = ("c", 1e-4);
+
 /// Learns a summarizer. `dev` scores weights; the best are kept. `interrupt` ends training at the next example.
 pub fn train(
     data: TrainingData<'_>,
@@ -164,10 +168,11 @@ pub fn train(
     interrupt: Option<&AtomicBool>,
 ) -> Result<Trained, SummarizerError> {
     let method = Method::from_name(&settings.algorithm)?;
-    let parameters = Parameters::new(
-        method.info(),
-        settings.parameters.iter().map(|(name, value)| (name.as_str(), *value)),
-    )?;
+    let named = settings.parameters.iter().map(|(name, value)| (name.as_str(), *value));
+    let has_topics = !data.compressive.is_empty() || !data.extractive.is_empty();
+    let gentle = method == Method::Pegasos && settings.built_in && has_topics;
+    let gentle = (gentle && !settings.parameters.iter().any(|(name, _)| name == GENTLE.0)).then_some(GENTLE);
+    let parameters = Parameters::new(method.info(), gentle.into_iter().chain(named))?;
     let corpus = Corpus::new(data, settings)?;
     if corpus.examples.is_empty() {
         return Err(SummarizerError::NoData);

@@ -51,7 +51,7 @@ pub struct TrainSummarizer {
     /// averaged-perceptron, arow; sgd or lbfgs for the likelihood of compressions.
     #[arg(long, value_name = "NAME", default_value = "pegasos")]
     algorithm: String,
-    /// A parameter of the algorithm.
+    /// A parameter of the algorithm. pegasos has c = 0.0001 for topics, unless training is from scratch.
     #[arg(long = "parameter", short = 'P', value_name = "NAME=VALUE", value_parser = named_number)]
     parameters: Vec<(String, f64)>,
     /// Passes over the data.
