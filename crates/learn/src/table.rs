@@ -165,7 +165,11 @@ impl Table {
         scores: &mut [f32],
     ) {
         found.clear();
-        found.extend(features.filter_map(|(key, value)| self.find(key).map(|row| (row, value))));
+        features.for_each(|(key, value)| {
+            if let Some(row) = self.find(key) {
+                found.push((row, value));
+            }
+        });
         found.iter().for_each(|&(row, value)| self.add_row(row, value, scores));
     }
 

@@ -7,6 +7,7 @@ use consonant_learn::hash;
 use consonant_learn::table::Table;
 use consonant_map::Status;
 use consonant_map::solver::Method;
+use consonant_sequence::features::TypeSums;
 use consonant_sequence::inference::{ScoredPath, TransitionMask};
 use consonant_sequence::{ChainDecoder, ChainModel, SentenceKeys};
 use consonant_text::Sentence;
@@ -19,7 +20,7 @@ use crate::model::{Agreement, Scope};
 use crate::occurrences::{Occurrences, OrdinaryWords};
 use crate::parts::write;
 use crate::patterns::{GroupLinks, GroupProblem, Layout, PatternDecoder, to_json};
-use crate::scores::{Scorer, SentenceScores};
+use crate::scores::SentenceScores;
 use crate::words::{self, WordProblem};
 use crate::{NerError, NerModel};
 
@@ -389,8 +390,8 @@ struct Worker<'m> {
     model: &'m NerModel,
     chain: ChainDecoder<'m>,
     reader: FeatureReader<'m>,
-    scorer: Scorer,
-    word_scorer: Scorer,
+    sums: TypeSums,
+    word_sums: TypeSums,
     pairs: Vec<u64>,
     keys: SentenceKeys,
     /// Scores of label pairs by the features of pairs that they come from.
@@ -406,8 +407,8 @@ impl<'m> Worker<'m> {
         Ok(Self {
             model,
             chain: model.chain.decoder(Some(mask))?,
-            scorer: Scorer::new(&reader, labels),
-            word_scorer: Scorer::new(&reader, labels),
+            sums: TypeSums::new(&model.features.extractor, labels),
+            word_sums: TypeSums::new(&model.features.extractor, labels),
             reader,
             pairs: Vec::new(),
             keys: SentenceKeys::new(),
@@ -497,7 +498,7 @@ impl<'m> Worker<'m> {
                 let start = rows.len();
                 rows.resize(start + labels, 0.0);
                 if ordinary.may_be_name(sentence.form(word)) {
-                    self.word_scorer.add(&self.reader, table, true, word, &mut rows[start..]);
+                    self.reader.add_scores(&mut self.word_sums, (table, true), word, &mut rows[start..]);
                 }
             }
         }
@@ -525,10 +526,10 @@ impl<'m> Worker<'m> {
                 self.pairs.iter().for_each(|&key| self.keys.pair_key(key));
             }
         }
-        let (reader, scorer) = (&self.reader, &mut self.scorer);
+        let (reader, sums) = (&self.reader, &mut self.sums);
         let (outside, bias) = (self.model.labels.outside(), self.model.settings.bias);
         self.chain.score_with(&self.keys, |table, group, word, scores| {
-            scorer.add(reader, table, group == 0, word, scores);
+            reader.add_scores(sums, (table, group == 0), word, scores);
             if let Some(outside) = outside.filter(|_| group == 0) {
                 scores[outside as usize] -= bias;
             }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use consonant_learn::table::Table;
 use consonant_sequence::features::{
-    Extractor, FeatureBuffer, FeatureError, FeatureWorkspace, Resources, Templates,
+    Extractor, FeatureBuffer, FeatureError, FeatureWorkspace, Resources, Templates, TypeSums,
 };
 use consonant_text::Sentence;
 
@@ -132,8 +133,20 @@ impl FeatureReader<'_> {
         self.features.extractor.pair_features(&self.workspace, word, pairs);
     }
 
+    /// Adds the weights of a word's features to its scores; sums are kept for one table only, the one with `keep`.
+    pub(crate) fn add_scores(
+        &self,
+        sums: &mut TypeSums,
+        (table, keep): (&Table, bool),
+        word: usize,
+        scores: &mut [f32],
+    ) {
+        let templates = (&self.features.extractor, &self.workspace);
+        sums.add(templates, (table, keep), word, |features| self.add_evidence(word, features), scores);
+    }
+
     /// Adds what the rest of the text says.
-    pub(crate) fn add_evidence(&self, word: usize, features: &mut FeatureBuffer) {
+    fn add_evidence(&self, word: usize, features: &mut FeatureBuffer) {
         if self.features.evidence {
             self.evidence.features(self.sentence, word, &mut features.keys);
             if !features.values.is_empty() {

@@ -3,8 +3,7 @@
 use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
-use consonant_learn::table::Table;
-use consonant_sequence::features::{Extractor, FeatureBuffer, FeatureWorkspace};
+use consonant_sequence::features::{FeatureWorkspace, TypeSums};
 use consonant_sequence::inference::{Candidates, ScoredPath};
 use consonant_sequence::{ChainDecoder, SentenceKeys};
 use consonant_text::Sentence;
@@ -204,100 +203,8 @@ impl<'t> Worker<'t> {
         }
         let (features, sums) = (&self.features, &mut self.sums);
         self.chain.score_with(&self.keys, |table, group, word, scores| {
-            sums.add(extractor, features, table, group, word, scores);
+            // Only the first parameter group is kept: nearly all models have no other.
+            sums.add((extractor, features), (table, group == 0), word, |_| {}, scores);
         });
     }
-}
-
-/// Node scores, with the sums of the features that depend on one word alone kept by word.
-///
-/// Such sums are always made apart and then added, kept or not: scores have the same bits whatever was met before.
-struct TypeSums {
-    /// Entries of a weight row.
-    entries: usize,
-    groups: usize,
-    /// For parameter group, type and feature group: a row of scores, if it was computed.
-    rows: Vec<f32>,
-    known: Vec<Vec<bool>>,
-    /// Types that have a place.
-    most: usize,
-    epoch: u64,
-    scratch: Vec<f32>,
-    buffer: FeatureBuffer,
-    /// Rows of the table, with the values of their features.
-    found: Vec<(u32, f32)>,
-}
-
-/// Numbers that a worker keeps at most.
-const MOST_SUMS: usize = 1 << 24;
-/// With more entries than this, rows of sums are longer than the sparse rows they would save.
-const MOST_ENTRIES: usize = 256;
-
-impl TypeSums {
-    fn new(extractor: &Extractor, entries: usize) -> Self {
-        let groups = extractor.type_groups();
-        Self {
-            entries,
-            groups,
-            rows: Vec::new(),
-            known: Vec::new(),
-            most: MOST_SUMS / (entries * groups.max(1)),
-            epoch: 0,
-            scratch: vec![0.0; entries],
-            buffer: FeatureBuffer::default(),
-            found: Vec::new(),
-        }
-    }
-
-    fn add(
-        &mut self,
-        extractor: &Extractor,
-        features: &FeatureWorkspace,
-        table: &Table,
-        parameters: usize,
-        word: usize,
-        scores: &mut [f32],
-    ) {
-        if self.entries > MOST_ENTRIES {
-            extractor.node_features(features, word, &mut self.buffer);
-            return table.add_all(self.buffer.iter(), &mut self.found, scores);
-        }
-        if self.epoch != features.epoch() {
-            self.epoch = features.epoch();
-            self.known.clear();
-            self.rows.clear();
-        }
-        for group in 0..self.groups {
-            let kind = extractor.type_at(features, group, word);
-            // Only the first parameter group is kept: nearly all models have no other.
-            let place = kind as usize * self.groups + group;
-            let keep = parameters == 0 && (kind as usize) < self.most;
-            if keep && self.known.get(kind as usize).is_some_and(|known| known[group]) {
-                add_row(&self.rows[place * self.entries..][..self.entries], scores);
-                continue;
-            }
-            self.scratch.fill(0.0);
-            self.buffer.clear();
-            extractor.type_features(features, group, kind, &mut self.buffer);
-            table.add_all(self.buffer.iter(), &mut self.found, &mut self.scratch);
-            add_row(&self.scratch, scores);
-            if keep {
-                if self.known.len() <= kind as usize {
-                    let types = extractor.types(features).min(self.most);
-                    self.known.resize(types, vec![false; self.groups]);
-                    self.rows.resize(types * self.groups * self.entries, 0.0);
-                }
-                self.known[kind as usize][group] = true;
-                self.rows[place * self.entries..][..self.entries].copy_from_slice(&self.scratch);
-            }
-        }
-        self.buffer.clear();
-        extractor.context_features(features, word, &mut self.buffer);
-        table.add_all(self.buffer.iter(), &mut self.found, scores);
-    }
-}
-
-#[inline]
-fn add_row(row: &[f32], scores: &mut [f32]) {
-    scores.iter_mut().zip(row).for_each(|(score, &sum)| *score += sum);
 }

@@ -29,6 +29,7 @@ mod error;
 mod extractor;
 mod program;
 mod resource;
+mod sums;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -38,5 +39,6 @@ pub use error::FeatureError;
 pub use extractor::{Extractor, FeatureBuffer, FeatureWorkspace, NamedFeature};
 pub use program::Templates;
 pub use resource::{Clusters, Gazetteer, Place, Resources, Vectors};
+pub use sums::TypeSums;
 pub use template::Scope;
 pub use value::shape;
