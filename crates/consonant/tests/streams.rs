@@ -94,6 +94,26 @@ fn a_topic_that_is_none_is_named() {
 }
 
 #[test]
+fn training_does_not_write_a_model_over_other_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let (train, model) = (folder.path().join("train.conllu"), folder.path().join("tagger.model"));
+    std::fs::write(&train, WORD).unwrap();
+    let into = |out| {
+        let mut command = program();
+        command.args(["train", "tagger", "--epochs", "1", "--train"]).arg(&train).arg("--model").arg(out);
+        command.output().unwrap()
+    };
+    let refused = into(&train);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("is there and is no model"));
+    assert!(!refused.status.success() && std::fs::read_to_string(&train).unwrap() == WORD);
+    // A new file, an empty one, and an older model are taken.
+    assert!(into(&model).status.success());
+    assert!(into(&model).status.success());
+    std::fs::write(&model, "").unwrap();
+    assert!(into(&model).status.success());
+}
+
+#[test]
 fn an_interrupted_training_keeps_its_model() {
     let folder = tempfile::tempdir().unwrap();
     let train = folder.path().join("train.conllu");

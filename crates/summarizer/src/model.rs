@@ -53,10 +53,8 @@ pub struct Summarizer {
 impl Summarizer {
     /// Opens a summarizer's model; other tasks' models are refused.
     pub fn open(model: &Model) -> Result<Self, SummarizerError> {
-        model.expect_task(TASK)?;
-        let settings = serde_json::from_value(model.metadata().clone())?;
         Ok(Summarizer {
-            settings: Arc::new(settings),
+            settings: Arc::new(model.settings(TASK)?),
             weights: Table::open(model, WEIGHTS)?,
             names: FeatureNames::open(model, WEIGHTS)?,
         })

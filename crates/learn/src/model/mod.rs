@@ -130,6 +130,11 @@ impl Model {
         })
     }
 
+    /// Whether bytes begin as model files do.
+    pub fn is_begun(bytes: &[u8]) -> bool {
+        bytes.starts_with(MAGIC)
+    }
+
     /// What the task wrote about itself, if the model was made for `task`.
     pub fn settings<S: DeserializeOwned>(&self, task: &str) -> Result<S, LearnError> {
         S::deserialize(self.expect_task(task)?.metadata())

@@ -9,14 +9,14 @@ mod tagger;
 mod threads;
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand};
-use consonant_learn::model::ModelWriter;
+use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::trainer::Method;
 use consonant_sequence::ALGORITHMS;
 use consonant_text::Sentence;
@@ -118,7 +118,21 @@ fn no_places() -> anyhow::Error {
     usage_error("give the training data with --train FILE and the model's place with --model OUT")
 }
 
-/// Writes a model. Its file is opened before the training, so that no work is lost to a folder that is not there.
+/// Opens the file of a model before the training, so that no work is lost to a folder that is not there. A file that holds anything but a
+/// model, such as the training data, is not written over.
+fn open_model(path: &Path, context: &Context) -> Result<Output> {
+    let mut beginning = Vec::new();
+    if path.is_file() {
+        let file = fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+        file.take(64).read_to_end(&mut beginning)?;
+    }
+    if !beginning.is_empty() && !Model::is_begun(&beginning) {
+        bail!("{} is there and is no model; name another file for the model, or remove it", path.display());
+    }
+    Ok(context.open_output(Some(path))?)
+}
+
+/// Writes a model.
 fn store(model: &ModelWriter, mut file: Output, path: &Path) -> Result<()> {
     let written = file.write_all(&model.to_bytes()).and_then(|()| file.finish());
     written.with_context(|| format!("cannot write {}", path.display()))

@@ -12,7 +12,7 @@ use consonant_sequence::{Pairs, algorithm};
 use consonant_text::Sentence;
 use consonant_text::entity::Scheme;
 
-use super::{done, finite, named_number, not_negative, read_text, resources, store};
+use super::{done, finite, named_number, not_negative, open_model, read_text, resources, store};
 use crate::command::predict::ner::{copy, tag};
 use crate::command::predict::open_tagger;
 use crate::context::Context;
@@ -105,7 +105,7 @@ impl TrainNer {
         let (false, Some(out)) = (self.train.is_empty(), &self.model) else {
             return Err(super::no_places());
         };
-        let file = context.open_output(Some(out))?;
+        let file = open_model(out, context)?;
         let settings = self.settings(context)?;
         let tagger = self.tagger.as_deref().map(open_tagger).transpose()?;
         let read = |path: &Path| match &tagger {

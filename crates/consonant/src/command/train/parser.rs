@@ -98,7 +98,7 @@ impl TrainParser {
         let (Some(data), Some(out)) = (&self.train, &self.model) else {
             return Err(super::no_places());
         };
-        let file = context.open_output(Some(out))?;
+        let file = super::open_model(out, context)?;
         let settings = ParserSettings {
             kinds: self.kinds()?,
             single_root: self.single_root,

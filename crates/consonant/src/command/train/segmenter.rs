@@ -9,7 +9,7 @@ use consonant_learn::table::Precision;
 use consonant_learn::trainer::EpochReport;
 use consonant_segmenter::{SegmenterSettings, train};
 
-use super::{done, named_number, store};
+use super::{done, named_number, open_model, store};
 use crate::context::Context;
 use crate::interrupt;
 
@@ -65,7 +65,7 @@ impl TrainSegmenter {
             threads: context.threads,
             seed: context.seed,
         };
-        let file = context.open_output(Some(&self.model))?;
+        let file = open_model(&self.model, context)?;
         let read = |path: &Path| super::read_conllu(path, "segmenters");
         let sentences = read(&self.train)?;
         let dev = self.dev.as_deref().map(read).transpose()?;

@@ -15,7 +15,7 @@ use consonant_text::jsonl::{AnyRecord, CompressionPair, JsonlReader, Topic};
 use consonant_text::sentence::SentenceBuilder;
 use rayon::prelude::*;
 
-use super::{done, named_number, store};
+use super::{done, named_number, open_model, store};
 use crate::command::summarize::{Source, TopicAnnotator};
 use crate::context::Context;
 use crate::interrupt;
@@ -106,7 +106,7 @@ impl TrainSummarizer {
                 "name something to learn from: --compressive, --extractive or --compression",
             ));
         }
-        let file = context.open_output(Some(&self.model))?;
+        let file = open_model(&self.model, context)?;
         let annotator = TopicAnnotator::open(self.models.clone(), context)?;
         let reader = Reader { annotator: &annotator, summarizer: Summarizer::built_in()?, context };
         let compressive = reader.topics(&self.compressive)?;

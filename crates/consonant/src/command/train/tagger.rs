@@ -10,7 +10,7 @@ use consonant_learn::trainer::EpochReport;
 use consonant_sequence::{Diagram, Pairs, algorithm};
 use consonant_tagger::{Column, Corpora, TaggerSettings, Trained, prepare};
 
-use super::{done, read_text, resources, store};
+use super::{done, open_model, read_text, resources, store};
 use crate::context::Context;
 use crate::interrupt;
 
@@ -114,7 +114,7 @@ impl TrainTagger {
         let (Some(train), Some(out)) = (&self.train, &self.model) else {
             return Err(super::no_places());
         };
-        let file = context.open_output(Some(out))?;
+        let file = open_model(out, context)?;
         let settings = self.settings(context, pieces.clone())?;
         let read = |path: &Path| super::read_conllu(path, "taggers");
         let sentences = read(train)?;

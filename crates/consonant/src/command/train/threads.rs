@@ -92,7 +92,7 @@ impl TrainThreads {
         let (Some(data), Some(out)) = (&self.train, &self.model) else {
             return Err(super::no_places());
         };
-        let file = context.open_output(Some(out))?;
+        let file = super::open_model(out, context)?;
         let settings = ThreadsSettings {
             graph: match self.graph {
                 Graph::Pairs => GraphKind::Pairs,
