@@ -42,7 +42,7 @@ impl Default for DecoderOptions {
         DecoderOptions {
             decoder: Decoder::Ad3,
             max_iterations: 1000,
-            gap: 0.01,
+            gap: 0.005,
             time_limit: None,
             search: true,
         }

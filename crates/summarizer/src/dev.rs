@@ -45,7 +45,7 @@ impl Dev<'_> {
                 let request = Request {
                     words: reference_length(&topic.references),
                     mode,
-                    options: DecoderOptions { max_iterations: 100, gap: 0.01, ..DecoderOptions::default() },
+                    options: DecoderOptions { max_iterations: 100, ..DecoderOptions::default() },
                     ..Request::default()
                 };
                 let summary = summarizer.summarize(&topic.documents, &request)?;

@@ -69,7 +69,7 @@ pub struct TrainingSettings {
     pub patience: Option<usize>,
     /// How freely each task may differ from the others: λ/λ_k of Eq. 10.
     pub freedom: [f32; 3],
-    /// Begin from the built-in weights and what [concepts are worth](crate::worth), as one feature that is worth 1.
+    /// Begin from the built-in weights and what concepts are worth, as one feature that is worth 1.
     pub built_in: bool,
     /// How strongly what concepts are worth is held to the built-in weights; infinite to leave it out.
     pub ridge: f64,

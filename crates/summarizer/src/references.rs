@@ -47,7 +47,7 @@ pub fn oracle_summary(assembly: &Assembly, worth: &[f64]) -> Result<Vec<bool>, S
     scores.deletions.fill(-CUT);
     scores.leads.fill(-CUT);
     scores.sentences.fill(-CUT);
-    let options = DecoderOptions { max_iterations: 100, gap: 0.01, ..DecoderOptions::default() };
+    let options = DecoderOptions::default();
     Ok(decode(&assembly.problem, &scores, &options)?.chosen)
 }
 

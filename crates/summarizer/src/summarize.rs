@@ -176,10 +176,7 @@ pub(crate) fn best_compression(problem: &Problem, scores: &Scores) -> Vec<bool> 
     let (units, leads) = scores.linear(problem);
     let mut table = BudgetTable::default();
     let length = problem.total_length();
-    // A bonus for being there at all makes the empty compression lose.
-    let bonus =
-        1.0 + units.iter().chain(leads.iter().filter(|l| l.is_finite())).map(|s| s.abs()).sum::<f64>();
-    table.fill(&problem.units, &units, &leads, bonus, length);
+    table.fill(&problem.units, &units, &leads, 0.0, length);
     let mut chosen = vec![false; units.len()];
     table.choose(&problem.units, &units, length, &mut chosen);
     chosen

@@ -73,16 +73,16 @@ pub struct Wanted {
     /// Consider only the best-scored sentences, up to so many words in all (default: 1000, or 8 times --words).
     #[arg(long, value_name = "WORDS", value_parser = clap::value_parser!(u32).range(1..))]
     candidates: Option<u32>,
-    /// ad3: relax and round, with a bound; exact: branch and bound.
+    /// ad3: relax and round, with a bound; exact: branch and bound to the end.
     #[arg(long, default_value = "ad3")]
     decoder: DecoderName,
-    /// Iterations of AD3 at most.
+    /// Steps of the search and iterations of AD3 at most, together.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     max_iterations: u32,
     /// A proven distance to the best summary, relative to its value, that is good enough.
-    #[arg(long, value_name = "G", default_value_t = 0.01)]
+    #[arg(long, value_name = "G", default_value_t = 0.005)]
     gap: f64,
-    /// Round the relaxation as the paper does, without a search for better summaries or a second bound.
+    /// Round AD3's relaxation as the paper does, without a search for better summaries over a tighter bound.
     #[arg(long)]
     no_search: bool,
     /// Seconds of decoding at most (default: 60 for exact).
@@ -122,7 +122,7 @@ impl Wanted {
     /// The request to a summarizer.
     pub fn request(&self) -> Result<Request> {
         if !(self.gap >= 0.0 && self.gap.is_finite()) {
-            return Err(crate::usage_error("--gap is a number that is not negative, such as 0.01"));
+            return Err(crate::usage_error("--gap is a number that is not negative, such as 0.005"));
         }
         if self.time_limit.is_some_and(|limit| !(limit > 0.0 && limit.is_finite())) {
             return Err(crate::usage_error("--time-limit is a positive number of seconds"));
