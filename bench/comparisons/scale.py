@@ -35,9 +35,9 @@ def threads(environment, result):
         "solve, AD3, 200,000 links, 200 iterations": ["solve", logic, "--method", "ad3", "--max-iterations", 200, "--format", "json", "--output"],
         "train, likelihood, 80,000 tokens, 10 iterations": [*train, "--algorithm", "likelihood", "--epochs", 10, "--model"],
     }
-    for name, job in jobs.items():
+    for number, (name, job) in enumerate(jobs.items()):
         say(f"scale: {name}")
-        output = {count: environment.scratch / f"scale-{count}" for count in (1, 2)}
+        output = {count: environment.scratch / f"scale-{number}-{count}" for count in (1, 2)}
         call = lambda count: ((run := environment.consonant(*job, output[count], "--threads", count)).seconds, run)
         samples, _ = interleave({count: lambda count=count: call(count) for count in output}, environment.repeat)
         if answer(output[1]) != answer(output[2]):
