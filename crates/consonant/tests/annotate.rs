@@ -214,7 +214,7 @@ fn a_layer_without_its_model_is_refused() {
 #[test]
 fn the_embedded_models_keep_every_character_of_odd_text() {
     let texts = [
-        "fn main() {\n    println!(\"{:?}\", a[0] && !b); // TODO\n}\n",
+        "fn main() {\n    println!(\"{:?}\", a[0] && !b); // why?\n}\n",
         "lol\tOMG!!! :-) <3 #yolo @me http://a.b/c?d=e&f=g\r\n\r\n...",
         "これは日本語の文です。二つ目の文。\n\nЭто предложение. שלום עולם! สวัสดีชาวโลก",
         "\u{1}\u{7f}\u{200b}\u{fffd}e\u{301}\u{301}\u{301} 👩‍👩‍👧🇩🇪",

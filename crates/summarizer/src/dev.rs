@@ -6,7 +6,6 @@ use rayon::prelude::*;
 
 use crate::SummarizerError;
 use crate::constraints::{Constraints, Tree};
-use crate::decode::DecoderOptions;
 use crate::learn::{TrainingPair, TrainingTopic};
 use crate::model::Summarizer;
 use crate::parts::Mode;
@@ -42,12 +41,8 @@ impl Dev<'_> {
             .topics
             .par_iter()
             .map(|topic| {
-                let request = Request {
-                    words: reference_length(&topic.references),
-                    mode,
-                    options: DecoderOptions { max_iterations: 100, ..DecoderOptions::default() },
-                    ..Request::default()
-                };
+                let request =
+                    Request { words: reference_length(&topic.references), mode, ..Request::default() };
                 let summary = summarizer.summarize(&topic.documents, &request)?;
                 Ok(Rouge::default().score(&summary.text(), &topic.references).rouge_2.recall)
             })

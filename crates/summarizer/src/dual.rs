@@ -201,9 +201,7 @@ impl<'p> Dual<'p> {
         let mut unsold = 0.0;
         for (&concept, &sold) in self.traded.iter().zip(&branch.sold) {
             unsold += self.score(concept) - sold;
-            let occurrences = problem.occurrences_of(concept as usize);
-            let entries = problem.occurrence_starts[occurrences.start] as usize
-                ..problem.occurrence_starts[occurrences.end] as usize;
+            let entries = problem.entries_of(concept as usize);
             for (&unit, share) in
                 problem.occurrence_units[entries.clone()].iter().zip(&branch.shares[entries])
             {
@@ -222,12 +220,10 @@ impl<'p> Dual<'p> {
         let problem = self.problem;
         let mut norm = 0.0;
         for (index, &concept) in self.traded.iter().enumerate() {
-            let occurrences = problem.occurrences_of(concept as usize);
-            if occurrences.len() == 1 {
+            if problem.occurrences_of(concept as usize).len() == 1 {
                 continue;
             }
-            let entries = problem.occurrence_starts[occurrences.start] as usize
-                ..problem.occurrence_starts[occurrences.end] as usize;
+            let entries = problem.entries_of(concept as usize);
             let units = &problem.occurrence_units[entries.clone()];
             let bought: f64 = units
                 .iter()

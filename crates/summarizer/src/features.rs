@@ -49,17 +49,22 @@ impl<'a> Features<'a> {
         feature!(self, "c:bias");
         // Of many documents, a smaller share is enough to be more than one document's own affair.
         self.emit((10.0 / documents).min(1.0), format_args!("c:{general}"));
-        feature!(self, "c:{counted}");
-        feature!(self, "c:t{stops}");
-        feature!(self, "c:p{early}");
-        feature!(self, "c:{counted}:t{stops}");
-        feature!(self, "c:{counted}:p{early}");
-        feature!(self, "c:t{stops}:p{early}");
+        self.conjunctions("c", &counted, stops, early);
         feature!(self, "c:{counted}:t{stops}:p{early}");
         self.emit(share, format_args!("c:share:t{stops}"));
         let place = if earliest == 0 { "first" } else { "later" };
         self.emit(share, format_args!("c:share:t{stops}:{place}"));
         self.concept_of_kind(material, profile);
+    }
+
+    /// Count, stop words and place of a concept, and their conjunctions of two.
+    fn conjunctions(&mut self, prefix: &str, counted: &str, stops: u32, early: u32) {
+        feature!(self, "{prefix}:{counted}");
+        feature!(self, "{prefix}:t{stops}");
+        feature!(self, "{prefix}:p{early}");
+        feature!(self, "{prefix}:{counted}:t{stops}");
+        feature!(self, "{prefix}:{counted}:p{early}");
+        feature!(self, "{prefix}:t{stops}:p{early}");
     }
 
     /// What people keep of reports, letters and reviews differs, so each [kind](Kind) of topics has features of its own: the paper's
@@ -83,12 +88,7 @@ impl<'a> Features<'a> {
         }
         let kind = material.kind.name();
         feature!(self, "c:{kind}");
-        feature!(self, "c:{kind}:{counted}");
-        feature!(self, "c:{kind}:t{stops}");
-        feature!(self, "c:{kind}:p{early}");
-        feature!(self, "c:{kind}:{counted}:t{stops}");
-        feature!(self, "c:{kind}:{counted}:p{early}");
-        feature!(self, "c:{kind}:t{stops}:p{early}");
+        self.conjunctions(&format!("c:{kind}"), &counted, stops, early);
         feature!(self, "c:{kind}:{looks}");
         feature!(self, "c:{kind}:{looks}:{counted}");
         feature!(self, "c:{kind}:={pattern}");

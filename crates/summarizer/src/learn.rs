@@ -1,5 +1,5 @@
-//! How a summarizer learns: structured hinge loss by stochastic subgradient, cost-augmented decoding, and three tasks that share
-//! a vector of weights (Almeida & Martins 2013, §4).
+//! How a summarizer learns: from what concepts are [worth](crate::worth) on, by the structured hinge loss with stochastic
+//! subgradients and cost-augmented decoding, for three tasks that share a vector of weights (Almeida & Martins 2013, §4).
 
 use std::sync::atomic::AtomicBool;
 
@@ -321,7 +321,7 @@ fn beginning(
     let topics: Vec<&TrainingTopic> = (data.compressive.iter().chain(data.extractive))
         .filter(|topic| seen.insert(&topic.references))
         .collect();
-    if settings.ridge.is_finite() {
+    if settings.built_in && settings.ridge.is_finite() {
         let built_in = of_weights(&weights, settings)?;
         weights.extend(concept_weights(&topics, &built_in, settings.ridge, settings.min_count));
     }

@@ -156,8 +156,7 @@ impl Assembly {
         mut part: impl FnMut(Part, &mut dyn FnMut(&mut Features<'_>)),
     ) {
         for (number, &concept) in self.concepts.iter().enumerate() {
-            let profile = material.profile(concept as usize);
-            part(Part::Concept(number), &mut |f| f.concept(material, &profile));
+            part(Part::Concept(number), &mut |f| f.concept(material, &material.profile(concept as usize)));
         }
         for (number, &index) in self.sentences.iter().enumerate() {
             let source = &material.sentences[index];

@@ -135,6 +135,25 @@ impl Problem {
         self.units.iter().map(|unit| unit.length as usize).sum()
     }
 
+    /// The fewest words that a sentence can be compressed to.
+    pub fn shortest_compression(&self, sentence: usize) -> usize {
+        let units = &self.units[self.units_of(sentence)];
+        let mut lengths: Vec<usize> = units.iter().map(|unit| unit.length as usize).collect();
+        for (index, unit) in units.iter().enumerate().skip(1).rev() {
+            if !unit.deletable {
+                lengths[unit.parent as usize] += lengths[index];
+            }
+        }
+        let leads = (1..units.len()).filter(|&unit| units[unit].may_lead).map(|unit| lengths[unit]);
+        leads.fold(lengths[0], usize::min)
+    }
+
+    /// The entries of `occurrence_units` of all occurrences of a concept.
+    pub fn entries_of(&self, concept: usize) -> Range<usize> {
+        let occurrences = self.occurrences_of(concept);
+        self.occurrence_starts[occurrences.start] as usize..self.occurrence_starts[occurrences.end] as usize
+    }
+
     /// Whether an occurrence counts, given the chosen units.
     pub fn is_covered(&self, occurrence: usize, chosen: &[bool]) -> bool {
         self.units_of_occurrence(occurrence).iter().all(|&unit| chosen[unit as usize])

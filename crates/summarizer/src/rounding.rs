@@ -2,7 +2,7 @@
 
 use crate::graph::Relaxed;
 use crate::knapsack::{Knapsack, LinearScores};
-use crate::problem::{Compression, Problem, Scores, Unit};
+use crate::problem::{Compression, Problem, Scores};
 use crate::tree::BudgetTable;
 
 /// Looks for good summaries of one problem; buffers are kept from one call to the next.
@@ -30,18 +30,6 @@ pub struct Rounding<'p> {
     pub best: Vec<bool>,
     /// Its value.
     pub value: f64,
-}
-
-/// The words of a sentence's shortest compression.
-fn shortest(units: &[Unit]) -> usize {
-    let mut lengths: Vec<usize> = units.iter().map(|unit| unit.length as usize).collect();
-    for (index, unit) in units.iter().enumerate().skip(1).rev() {
-        if !unit.deletable {
-            lengths[unit.parent as usize] += lengths[index];
-        }
-    }
-    let leads = (1..units.len()).filter(|&unit| units[unit].may_lead).map(|unit| lengths[unit]);
-    leads.fold(lengths[0], usize::min)
 }
 
 /// Sentences that one search may try to add: it ends within a blink also on a whole book.
@@ -85,9 +73,7 @@ impl<'p> Rounding<'p> {
         Rounding {
             problem,
             ceilings,
-            shortest: (0..problem.sentences())
-                .map(|s| shortest(&problem.units[problem.units_of(s)]))
-                .collect(),
+            shortest: (0..problem.sentences()).map(|s| problem.shortest_compression(s)).collect(),
             scores,
             unit_scores,
             lead_scores,

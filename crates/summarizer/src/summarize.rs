@@ -285,27 +285,11 @@ impl Prepared<'_> {
         let fit = self.material.sentences.iter().filter(|sentence| sentence.fitness == Fitness::Sentence);
         let Some(shortest) = fit.map(|sentence| sentence.length).min() else { return Empty::NoText };
         let shortest = (0..self.assembly.problem.sentences())
-            .map(|sentence| shortest_compression(&self.assembly.problem, sentence))
+            .map(|sentence| self.assembly.problem.shortest_compression(sentence))
             .min()
             .unwrap_or(shortest);
         if shortest > request.words { Empty::Budget(shortest) } else { Empty::NoConcepts }
     }
-}
-
-/// The fewest words that a sentence can be compressed to.
-fn shortest_compression(problem: &Problem, sentence: usize) -> usize {
-    let units = &problem.units[problem.units_of(sentence)];
-    let mut least: Vec<usize> = units.iter().map(|unit| unit.length as usize).collect();
-    for unit in (1..units.len()).rev() {
-        if !units[unit].deletable {
-            least[units[unit].parent as usize] += least[unit];
-        }
-    }
-    (0..units.len())
-        .filter(|&unit| unit == 0 || units[unit].may_lead)
-        .map(|unit| least[unit])
-        .min()
-        .unwrap_or(0)
 }
 
 /// Sentences are read by how far into their document they stand; within a document, in its order.

@@ -146,7 +146,9 @@ impl Equations {
     /// The solution with the least sum of weighted squared errors plus `strength` times its squared length, by conjugate
     /// gradients (Hestenes & Stiefel 1952), with the diagonal as preconditioner.
     fn solve(&self, unknowns: usize, strength: f64) -> Vec<f64> {
-        let mut diagonal = vec![strength.max(1e-9); unknowns];
+        // Nothing at all would leave features that always occur together undecided.
+        let strength = strength.max(1e-9);
+        let mut diagonal = vec![strength; unknowns];
         let mut residual = vec![0.0; unknowns];
         self.for_rows(|features, weight, target| {
             for &(id, value) in features {
@@ -169,7 +171,7 @@ impl Equations {
             if dot(&residual, &residual) <= enough {
                 break;
             }
-            self.multiply(&direction, strength.max(1e-9), &mut image);
+            self.multiply(&direction, strength, &mut image);
             let step = size / dot(&direction, &image);
             for id in 0..unknowns {
                 solution[id] += step * direction[id];

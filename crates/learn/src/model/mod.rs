@@ -130,8 +130,8 @@ impl Model {
         })
     }
 
-    /// Whether bytes begin as model files do.
-    pub fn is_begun(bytes: &[u8]) -> bool {
+    /// Whether bytes begin with the signature of model files.
+    pub fn has_signature(bytes: &[u8]) -> bool {
         bytes.starts_with(MAGIC)
     }
 

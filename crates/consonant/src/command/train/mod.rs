@@ -126,7 +126,7 @@ fn open_model(path: &Path, context: &Context) -> Result<Output> {
         let file = fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
         file.take(64).read_to_end(&mut beginning)?;
     }
-    if !beginning.is_empty() && !Model::is_begun(&beginning) {
+    if !beginning.is_empty() && !Model::has_signature(&beginning) {
         bail!("{} is there and is no model; name another file for the model, or remove it", path.display());
     }
     Ok(context.open_output(Some(path))?)
