@@ -2,7 +2,7 @@
 //! examples of `--help`, is run.
 //!
 //! - `console` blocks: commands start with `$ `, and what they print must be what the page shows. `...` on a line of its own stands
-//!   for any number of lines. `DOCUMENTATION=overwrite cargo test -p consonant --test documentation` writes what the commands
+//!   for any number of lines. `DOCUMENTATION=overwrite cargo test -p consonant-cli --test documentation` writes what the commands
 //!   print into the pages; read the difference before you commit it.
 //! - `sh` blocks: every line is a command that must succeed and leave the files that it names as its outputs.
 //! - other blocks have no commands.
