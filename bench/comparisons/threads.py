@@ -57,8 +57,8 @@ def describe(answer):
 def build():
     """Builds the example that decodes and writes the problem."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    command = ["cargo", "build", "--release", "--quiet", "--package", "consonant-threads", "--example", "decoding"]
+    command = ["cargo", "build", "--release", "--quiet", "--package", "consonant-conversations", "--example", "decoding"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode != 0:
-        raise Failed("the example `decoding` of consonant-threads does not build: see cargo")
+        raise Failed("the example `decoding` of consonant-conversations does not build: see cargo")
     return (ROOT / target / "release" / "examples" / "decoding").resolve()

@@ -6,13 +6,13 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use consonant_conversations::Linker;
 use consonant_learn::model::Model;
 use consonant_ner::NerModel;
 use consonant_parser::Parser;
 use consonant_summarizer::Summarizer;
 use consonant_tagger::Tagger;
 use consonant_text::jsonl::{JsonlReader, Thread};
-use consonant_threads::Linker;
 
 use crate::context::Context;
 use crate::sentences;
@@ -54,7 +54,7 @@ impl Inspect {
             consonant_parser::TASK if self.explain.is_none() => {
                 describe_parser(&Parser::open(&model)?, self.top, &mut out)?;
             }
-            consonant_threads::TASK => {
+            consonant_conversations::TASK => {
                 let linker = Linker::open(&model)?;
                 match &self.explain {
                     Some(path) => explain_links(&linker, path, self.top, &mut out)?,

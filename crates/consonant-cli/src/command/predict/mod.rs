@@ -79,7 +79,7 @@ impl Predict {
             consonant_parser::TASK => parser::predict(&self, &model, context),
             consonant_segmenter::TASK => segmenter::predict(&self, &model, context),
             consonant_summarizer::TASK => summarizer::predict(&self, &model, context),
-            consonant_threads::TASK => threads::predict(&self, &model, context),
+            consonant_conversations::TASK => threads::predict(&self, &model, context),
             other => bail!(
                 "{} is a model for `{other}`, which this program cannot predict with",
                 self.model.display()

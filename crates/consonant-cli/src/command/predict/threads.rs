@@ -4,10 +4,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use consonant_conversations::{Algorithm, DecoderOptions, Linked, Linker};
 use consonant_learn::model::Model;
 use consonant_text::input::Input;
 use consonant_text::jsonl::{JsonlReader, Thread, write_record};
-use consonant_threads::{Algorithm, DecoderOptions, Linked, Linker};
 
 use super::Predict;
 use super::frame::{self, Source};

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
+use consonant_conversations::{Constraint, GraphKind, Progress, ThreadsSettings, train};
 use consonant_text::jsonl::{JsonlReader, Thread};
-use consonant_threads::{Constraint, GraphKind, Progress, ThreadsSettings, train};
 
 use crate::context::Context;
 use crate::interrupt;

@@ -1,7 +1,7 @@
 //! Decoders against all sets of links of small conversations.
 
+use consonant_conversations::{Algorithm, Constraint, Decoder, DecoderOptions, GraphKind, Parts};
 use consonant_map::Status;
-use consonant_threads::{Algorithm, Constraint, Decoder, DecoderOptions, GraphKind, Parts};
 
 struct Random(u64);
 

@@ -1,6 +1,6 @@
 //! Decodes conversations with every decoder and tells how that went, as JSON: for benchmarks and for docs/threads.md.
 //!
-//! `cargo run --release -p consonant-threads --example decoding -- MODEL FILE DECODER ITERATIONS [whole] [unfinished]` links
+//! `cargo run --release -p consonant-conversations --example decoding -- MODEL FILE DECODER ITERATIONS [whole] [unfinished]` links
 //! the conversations of a file; `whole` keeps links that need no search, `unfinished` leaves open what two-slave does.
 //!
 //! `… -- generate UNITS SEED OUT.json` makes a conversation of random scores, writes it as a problem for `consonant solve`, and
@@ -8,11 +8,11 @@
 
 use std::error::Error;
 
+use consonant_conversations::{Algorithm, Constraint, Decoder, DecoderOptions, GraphKind, Linker, Parts};
 use consonant_learn::model::Model;
 use consonant_map::Status;
 use consonant_text::evaluate::LinkScores;
 use consonant_text::jsonl::{JsonlReader, Thread};
-use consonant_threads::{Algorithm, Constraint, Decoder, DecoderOptions, GraphKind, Linker, Parts};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn Error>> {

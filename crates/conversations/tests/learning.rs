@@ -1,11 +1,11 @@
 //! Training on made-up conversations, and what is refused.
 
+use consonant_conversations::{
+    Algorithm, Constraint, DecoderOptions, GraphKind, Linker, Progress, ThreadsError, ThreadsSettings, train,
+};
 use consonant_learn::model::Model;
 use consonant_text::evaluate::LinkScores;
 use consonant_text::jsonl::{Thread, ThreadUnit};
-use consonant_threads::{
-    Algorithm, Constraint, DecoderOptions, GraphKind, Linker, Progress, ThreadsError, ThreadsSettings, train,
-};
 
 /// Three people: questions are answered by name some units later, answers are thanked for, and remarks go on where their
 /// author left off.

@@ -7,7 +7,7 @@
 //! Decomposition*). Links are found by [`Decoder`], each set with a [`Certificate`]: most are proven best.
 //!
 //! ```
-//! use consonant_threads::{Constraint, Decoder, GraphKind, Parts};
+//! use consonant_conversations::{Constraint, Decoder, GraphKind, Parts};
 //!
 //! // Three units, each of which answers one earlier unit.
 //! let parts = Parts::new(3, 10, GraphKind::Triples, Constraint::ExactlyOne);
@@ -21,7 +21,7 @@
 //! let certificate = Decoder::default().decode(&parts, &scores, &mut present)?;
 //! assert_eq!(present, [true, true, false]);
 //! assert_eq!((certificate.value, certificate.status.name()), (1.5, "optimal"));
-//! # Ok::<(), consonant_threads::ThreadsError>(())
+//! # Ok::<(), consonant_conversations::ThreadsError>(())
 //! ```
 //!
 //! [`train`] learns the scores from conversations with links; [`Linker`] applies what was learned.
