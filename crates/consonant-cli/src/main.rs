@@ -4,13 +4,10 @@
 
 mod command;
 mod context;
-mod draw;
 mod inputs;
 mod interrupt;
 mod jsonl;
 mod output;
-mod pipeline;
-mod plot;
 mod progress;
 mod sentences;
 

@@ -31,6 +31,16 @@ impl Format {
         }
     }
 
+    /// How people write it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Format::Conllu => "CoNLL-U",
+            Format::Columns => "columns",
+            Format::Jsonl => "JSONL",
+            Format::Text => "raw text",
+        }
+    }
+
     /// The format that a file's name says, `.gz` and `.zst` aside.
     pub fn from_path(path: impl AsRef<Path>) -> Option<Format> {
         let mut path = path.as_ref();

@@ -12,11 +12,11 @@ use consonant_text::jsonl::{SentenceRecord, write_record};
 use consonant_text::{Format as InputFormat, Sentence};
 
 use crate::context::Context;
-use crate::draw::Sketch;
-use crate::draw::svg::Svg;
-use crate::draw::terminal::Terminal;
 use crate::inputs;
-use crate::pipeline::{Layers, Models, Pipeline};
+use consonant::draw::Sketch;
+use consonant::draw::svg::Svg;
+use consonant::draw::terminal::Terminal;
+use consonant::{Layers, Models, Pipeline};
 
 /// Finds sentences, tokens, parts of speech, names and dependency trees in raw text.
 ///
@@ -81,9 +81,9 @@ impl Annotate {
     /// Annotates file after file.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         let files = inputs::or_standard_input(self.files)?;
-        let models = Models::of(self.models)?;
+        let models = Models::of(self.models.as_deref())?;
         let layers = match &self.layers {
-            None => Pipeline::layers_of(&models)?,
+            None => Pipeline::layers_of(&models),
             Some(layers) => Layers {
                 tags: layers.contains(&Layer::Tags),
                 entities: layers.contains(&Layer::Entities),
@@ -110,7 +110,7 @@ impl Annotate {
                     "{name} looks like data with a format, but is read as raw text; `consonant predict` keeps formats"
                 ));
             }
-            annotator.stream(input, &name, |sentences| {
+            annotator.stream(input, &name, |sentences| -> Result<()> {
                 for sentence in sentences {
                     writer.write(sentence, &mut out)?;
                 }

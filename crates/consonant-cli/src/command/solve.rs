@@ -14,7 +14,7 @@ use consonant_text::input::Input;
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
-use crate::plot::{Chart, Series, digits};
+use consonant::plot::{Chart, Series, digits};
 
 /// Find the best assignment of a factor graph: bring your own scores.
 #[derive(Args)]

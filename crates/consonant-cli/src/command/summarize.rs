@@ -18,9 +18,9 @@ use consonant_text::{Document, Format as InputFormat, Sentence, SentenceReader};
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::draw::svg::Svg;
 use crate::inputs;
-use crate::pipeline::{Layers, Models, Pipeline};
+use consonant::draw::svg::Svg;
+use consonant::{Layers, Models, Pipeline};
 
 /// Summarizes several documents about one thing, in words that they use.
 ///
@@ -368,8 +368,8 @@ impl TopicAnnotator {
     /// Opens the models of a folder, or the embedded ones; a program without any segments by rules.
     pub fn open(folder: Option<PathBuf>, context: &Context) -> Result<Self> {
         let english_only = folder.is_none();
-        let models = match (folder, Models::of(None)) {
-            (Some(folder), _) => Some(Models::of(Some(folder))?),
+        let models = match (folder, Models::embedded()) {
+            (Some(folder), _) => Some(Models::folder(folder)?),
             (None, Ok(models)) => Some(models),
             (None, Err(_)) => None,
         };
@@ -377,7 +377,7 @@ impl TopicAnnotator {
             context.note("this program was built without models: sentences are taken whole; name a folder with --models to compress");
             return Ok(TopicAnnotator { models: None, segmenting: None, parsing: None, english_only });
         };
-        let layers = Pipeline::layers_of(&models)?;
+        let layers = Pipeline::layers_of(&models);
         let segmenting = Some(Pipeline::open(&models, Layers { tags: layers.tags, ..Layers::default() })?);
         let parsing = match layers.tree {
             true => Some(Pipeline::open(&models, Layers { tags: true, tree: true, ..Layers::default() })?),
@@ -417,7 +417,7 @@ impl TopicAnnotator {
     /// Adds tags and trees to sentences, if there are models for that.
     pub fn parse(&self, sentences: &mut [Sentence]) -> Result<()> {
         match &self.parsing {
-            Some(parsing) => parsing.annotator()?.annotate(sentences),
+            Some(parsing) => Ok(parsing.annotator()?.annotate(sentences)?),
             None => Ok(()),
         }
     }

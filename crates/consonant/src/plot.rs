@@ -3,18 +3,26 @@
 use std::fmt::Write as _;
 
 /// One line of a chart.
+#[derive(Debug, Clone)]
 pub struct Series {
+    /// What the legend calls it.
     pub name: String,
+    /// Its points, from left to right.
     pub points: Vec<(f64, f64)>,
     /// Whether the value holds until the next point (a staircase) or is joined by straight lines.
     pub steps: bool,
 }
 
 /// What is drawn.
+#[derive(Debug, Clone)]
 pub struct Chart {
+    /// Above the chart.
     pub title: String,
+    /// Below the horizontal axis.
     pub x_label: String,
+    /// Beside the vertical axis.
     pub y_label: String,
+    /// The lines.
     pub series: Vec<Series>,
 }
 
