@@ -1,7 +1,7 @@
 //! Factor graphs that agree, with a certificate.
 //!
 //! Bring scores and constraints; get the best assignment, an upper bound on every assignment, and a status that says what
-//! is proven. No other crate of this project is needed, and nothing here is about language.
+//! is proven. Nothing here is about language.
 //!
 //! Three dishes for two guests, one of whom does not eat fish, and a budget:
 //!
@@ -29,11 +29,10 @@
 //!   [`Oracle`](oracle::Oracle).
 //! - [`solver`]: AD3, subgradient, two-slave, spanning trees, exact; all return a [`Solution`].
 //! - [`pattern`]: sparse patterns over any set of vertices, for the two-slave decomposition.
-//! - [`mod@format`]: UAI, log-UAI, AD3's `.fg` and JSON problems.
+//! - [`problem`]: UAI, log-UAI, AD3's `.fg` and JSON problems, from which [`Graph::from_problem`] makes a graph.
 
 pub mod cut;
 mod factor;
-pub mod format;
 mod group;
 mod model;
 pub mod oracle;
@@ -41,6 +40,7 @@ pub mod pattern;
 mod solution;
 pub mod solver;
 
+pub use consonant_problem as problem;
 pub use model::{Binary, Choice, FactorId, Graph, Literal, ModelError, Variable};
 pub use solution::{Solution, Status, TracePoint};
 pub use solver::ad3::{Ad3, Ad3Options};

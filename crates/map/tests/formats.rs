@@ -1,12 +1,16 @@
 //! Problems from files: what they say, and what is said about broken ones.
 
-use consonant_map::Status;
-use consonant_map::format::{Format, read};
+use consonant_map::problem::{Format, FormatError};
 use consonant_map::solver::{Limits, Method, solve};
+use consonant_map::{Graph, Status};
+
+fn read(text: &str, format: Format) -> Result<Graph, FormatError> {
+    Graph::from_problem(&consonant_map::problem::read(text, format)?)
+}
 
 fn value(text: &str, format: Format) -> (Status, f64) {
-    let problem = read(text, format).unwrap_or_else(|e| panic!("{e}"));
-    let solution = solve(&problem.graph, Method::Exact, &Limits::default()).unwrap();
+    let graph = read(text, format).unwrap_or_else(|e| panic!("{e}"));
+    let solution = solve(&graph, Method::Exact, &Limits::default()).unwrap();
     (solution.status, solution.value)
 }
 
@@ -214,11 +218,11 @@ fn mutated_problems_never_panic() {
             }
             let text = String::from_utf8(bytes).expect("ASCII");
             // Sizes may have become large; reading must stay bounded by the text.
-            if let Ok(problem) = read(&text, format)
-                && problem.graph.slots() < 1000
+            if let Ok(graph) = read(&text, format)
+                && graph.slots() < 1000
             {
                 let limits = Limits { max_iterations: Some(50), ..Limits::default() };
-                solve(&problem.graph, Method::Ad3, &limits).unwrap();
+                solve(&graph, Method::Ad3, &limits).unwrap();
             }
         }
     }

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use consonant_map::format::{self, Format, Problem};
+use consonant_map::problem::{self, Format, FormatError, Problem};
 use consonant_map::solver::{Limits, Method, solve};
-use consonant_map::{Solution, Status};
+use consonant_map::{Graph, Solution, Status};
 use consonant_text::input::Input;
 use serde_json::{Map, Value, json};
 
@@ -89,12 +89,12 @@ impl Solve {
         {
             return Err(crate::usage_error("--time-limit and --gap take numbers that are zero or more"));
         }
-        let problem = self.read_problem()?;
+        let (problem, graph) = self.read_problem()?;
         context.detail(format!(
             "{} variables, {} factors, {} links",
-            problem.graph.variables(),
-            problem.graph.factors(),
-            problem.graph.links()
+            graph.variables(),
+            graph.factors(),
+            graph.links()
         ));
         let limits = Limits {
             max_iterations: self.max_iterations,
@@ -110,7 +110,7 @@ impl Solve {
             MethodName::SpanningTrees => Method::SpanningTrees,
             MethodName::Exact => Method::Exact,
         };
-        let solution = solve(&problem.graph, method, &limits)?;
+        let solution = solve(&graph, method, &limits)?;
         if let Some(path) = &self.trace {
             write_whole(context, path, &trace_csv(&solution))?;
         }
@@ -127,7 +127,7 @@ impl Solve {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn read_problem(&self) -> Result<Problem> {
+    fn read_problem(&self) -> Result<(Problem, Graph)> {
         let input = Input::open(&self.problem)?;
         let name = input.name().to_string();
         let text = input.into_text()?;
@@ -145,10 +145,13 @@ impl Solve {
                 None => bail!("{name}: cannot tell the format; say --from uai, loguai, fg or json"),
             },
         };
-        format::read(text, format).map_err(|error| match error.line {
+        let placed = |error: FormatError| match error.line {
             Some(line) => anyhow::anyhow!("{name}:{line}: {}", error.message),
             None => anyhow::anyhow!("{name}: {}", error.message),
-        })
+        };
+        let problem = problem::read(text, format).map_err(placed)?;
+        let graph = Graph::from_problem(&problem).map_err(placed)?;
+        Ok((problem, graph))
     }
 
     fn chart(&self, solution: &Solution) -> Chart {
@@ -184,12 +187,6 @@ fn trace_csv(solution: &Solution) -> String {
     csv
 }
 
-/// The name of a variable's state.
-fn state_name(problem: &Problem, index: usize, state: u32) -> String {
-    let named = &problem.variables[index];
-    named.states.get(state as usize).cloned().unwrap_or_else(|| state.to_string())
-}
-
 fn text_answer(problem: &Problem, solution: &Solution) -> String {
     let mut text = String::new();
     let mut line = |args: std::fmt::Arguments<'_>| writeln!(text, "{args}").expect("writing to a string");
@@ -202,9 +199,8 @@ fn text_answer(problem: &Problem, solution: &Solution) -> String {
     }
     line(format_args!("iterations {}", solution.iterations));
     if !solution.assignment.is_empty() {
-        for (index, named) in problem.variables.iter().enumerate() {
-            let state = solution.assignment[named.variable.variable()];
-            line(format_args!("{}\t{}", named.name, state_name(problem, index, state)));
+        for (variable, &state) in problem.variables.iter().zip(&solution.assignment) {
+            line(format_args!("{}\t{}", variable.name, variable.state_name(state as usize)));
         }
     }
     text
@@ -220,16 +216,12 @@ fn json_answer(problem: &Problem, solution: &Solution) -> Value {
         "seconds": solution.seconds,
     });
     if solution.status != Status::Infeasible && !solution.assignment.is_empty() {
-        let states = |named: &format::NamedVariable| solution.assignment[named.variable.variable()];
-        let assignment: Map<String, Value> = problem
-            .variables
-            .iter()
-            .map(|named| {
-                let state = states(named) as usize;
-                let value = named.states.get(state).map_or_else(|| json!(state), |name| json!(name));
-                (named.name.clone(), value)
-            })
-            .collect();
+        let state = |(variable, &state): (&problem::Variable, &u32)| {
+            let name = variable.states.get(state as usize);
+            (variable.name.clone(), name.map_or_else(|| json!(state), |name| json!(name)))
+        };
+        let assignment: Map<String, Value> =
+            problem.variables.iter().zip(&solution.assignment).map(state).collect();
         answer["assignment"] = Value::Object(assignment);
     }
     answer

@@ -6,6 +6,7 @@
 
 mod error;
 mod factors;
+mod problem;
 mod variable;
 
 pub use error::ModelError;

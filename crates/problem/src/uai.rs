@@ -1,7 +1,7 @@
 //! The UAI format: `MARKOV`, cardinalities, scopes, tables; entries are potentials, or their logarithms (log-UAI).
 
-use super::{FormatError, NamedVariable, Problem, Words};
-use crate::model::{Graph, ModelError, Variable};
+use crate::format::{FormatError, Words, shorten};
+use crate::{Factor, Kind, Problem, Variable};
 
 /// How the entries of a file are to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,13 +24,11 @@ pub fn read(text: &str, entries: Entries) -> Result<Problem, FormatError> {
     let mut words = Words::new(text);
     let kind = words.expect("`MARKOV` or `BAYES`")?;
     if !kind.eq_ignore_ascii_case("MARKOV") && !kind.eq_ignore_ascii_case("BAYES") {
-        let message = format!("expected `MARKOV` or `BAYES`, found `{}`", super::shorten(kind));
+        let message = format!("expected `MARKOV` or `BAYES`, found `{}`", shorten(kind));
         return Err(FormatError::at(words.line, message));
     }
     let count: usize = words.number("the number of variables")?;
-    // A variable of two states is binary; its scores are added as its tables are read.
-    let mut graph = Graph::new();
-    let mut variables = Vec::new();
+    let mut problem = Problem::new();
     let mut declared_states = 0;
     for index in 0..count {
         let states: usize = words.number("a number of states")?;
@@ -44,15 +42,13 @@ pub fn read(text: &str, entries: Entries) -> Result<Problem, FormatError> {
                 format!("variables 0 to {index} have {declared_states} states, more than the file has bytes");
             return Err(FormatError::at(words.line, message));
         }
-        let variable: Result<Variable, ModelError> = match states {
-            2 => graph.binary(0.0).map(Into::into),
-            _ => graph.choice(&vec![0.0; states]).map(Into::into),
-        };
-        let variable = variable.map_err(|e| words.model(e))?;
-        variables.push(NamedVariable { name: index.to_string(), states: Vec::new(), variable });
+        // A variable of two states is binary; scores are added as tables are read.
+        let (name, scores) = (index.to_string(), vec![0.0; states]);
+        problem.variables.push(Variable { name, states: Vec::new(), scores, binary: states == 2 });
+        problem.lines.push(words.line as u32);
     }
     let factors: usize = words.number("the number of factors")?;
-    let mut scopes: Vec<Vec<usize>> = Vec::new();
+    let mut scopes: Vec<Vec<u32>> = Vec::new();
     let mut last_factor_of = vec![usize::MAX; count];
     for factor in 0..factors {
         let arity: usize = words.number("the number of variables of a factor")?;
@@ -72,14 +68,13 @@ pub fn read(text: &str, entries: Entries) -> Result<Problem, FormatError> {
                 let message = format!("factor {factor} names variable {variable} twice");
                 return Err(FormatError::at(words.line, message));
             }
-            scope.push(variable);
+            scope.push(variable as u32);
         }
         scopes.push(scope);
     }
-    let mut table = Vec::new();
-    for (factor, scope) in scopes.iter().enumerate() {
-        let scope: Vec<Variable> = scope.iter().map(|&v| variables[v].variable).collect();
-        let size = scope.iter().try_fold(1usize, |product, v| product.checked_mul(v.states()));
+    for (factor, scope) in scopes.into_iter().enumerate() {
+        let states = |v: &u32| problem.variables[*v as usize].scores.len();
+        let size = scope.iter().try_fold(1usize, |product, v| product.checked_mul(states(v)));
         let size = size.filter(|&size| size <= MAX_TABLE).ok_or_else(|| {
             FormatError::at(words.line, format!("factor {factor} has more than {MAX_TABLE} joint states"))
         })?;
@@ -90,14 +85,23 @@ pub fn read(text: &str, entries: Entries) -> Result<Problem, FormatError> {
             );
             return Err(FormatError::at(words.line, message));
         }
-        table.clear();
+        let mut scores = Vec::new();
         for _ in 0..size {
-            table.push(entry(&mut words, entries)?);
+            scores.push(entry(&mut words, entries)?);
         }
-        add_factor(&mut graph, &scope, &table).map_err(|e| words.model(e))?;
+        // A table over nothing is a constant, one over a variable adds to its scores.
+        match scope[..] {
+            [] => problem.constant += scores[0],
+            [v] => problem.variables[v as usize].scores.iter_mut().zip(scores).for_each(|(sum, s)| *sum += s),
+            _ => {
+                let kind = Kind::Table { scores };
+                problem.factors.push(Factor { kind, literals: Vec::new(), scope });
+                problem.lines.push(words.line as u32);
+            }
+        }
     }
     words.finished()?;
-    Ok(Problem { graph, variables })
+    Ok(problem)
 }
 
 fn entry(words: &mut Words<'_>, entries: Entries) -> Result<f64, FormatError> {
@@ -110,17 +114,5 @@ fn entry(words: &mut Words<'_>, entries: Entries) -> Result<f64, FormatError> {
         Entries::Linear => bad("a number that is zero or more"),
         Entries::Log if number < f64::INFINITY => Ok(number),
         Entries::Log => bad("a number or -inf"),
-    }
-}
-
-/// Adds a table of any arity: none is a constant, one a score.
-fn add_factor(graph: &mut Graph, scope: &[Variable], table: &[f64]) -> Result<(), ModelError> {
-    match scope {
-        [] => graph.add_constant(table[0]),
-        [variable] => (0..variable.states()).try_for_each(|state| {
-            let score = table[state];
-            if score == 0.0 { Ok(()) } else { graph.add_score(variable.is(state), score) }
-        }),
-        _ => graph.table(scope, table).map(drop),
     }
 }

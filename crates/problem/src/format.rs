@@ -1,32 +1,10 @@
-//! Problems from files: UAI, log-UAI, AD3's `.fg`, and our own JSON.
+//! The forms in which problems come, and what is wrong with those that cannot be read.
 
-pub mod fg;
-pub mod json;
-pub mod uai;
-
-use crate::model::{Graph, ModelError, Variable};
-
-/// A factor graph read from a file, with the names its variables had there.
-pub struct Problem {
-    /// The graph.
-    pub graph: Graph,
-    /// Its variables in the order of the file.
-    pub variables: Vec<NamedVariable>,
-}
-
-/// A variable as a file knows it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NamedVariable {
-    /// The name in the file, or its number.
-    pub name: String,
-    /// The names of its states where the file has any.
-    pub states: Vec<String>,
-    /// The variable of the graph.
-    pub variable: Variable,
-}
+use crate::{Problem, fg, json, uai};
 
 /// The forms in which problems come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Format {
     /// UAI with potentials.
     Uai,
@@ -84,24 +62,24 @@ pub struct FormatError {
 }
 
 impl FormatError {
-    fn at(line: usize, message: impl Into<String>) -> Self {
+    pub(crate) fn at(line: usize, message: impl Into<String>) -> Self {
         FormatError { line: Some(line), message: message.into() }
     }
 }
 
 /// Words of a text separated by white space, with their line numbers.
-struct Words<'a> {
+pub(crate) struct Words<'a> {
     rest: std::iter::Peekable<std::str::SplitInclusive<'a, char>>,
     current: std::str::SplitAsciiWhitespace<'a>,
-    line: usize,
+    pub(crate) line: usize,
 }
 
 impl<'a> Words<'a> {
-    fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Words { rest: text.split_inclusive('\n').peekable(), current: "".split_ascii_whitespace(), line: 0 }
     }
 
-    fn next(&mut self) -> Option<&'a str> {
+    pub(crate) fn next(&mut self) -> Option<&'a str> {
         loop {
             if let Some(word) = self.current.next() {
                 return Some(word);
@@ -111,7 +89,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn expect(&mut self, what: &str) -> Result<&'a str, FormatError> {
+    pub(crate) fn expect(&mut self, what: &str) -> Result<&'a str, FormatError> {
         self.next().ok_or_else(|| {
             FormatError::at(
                 self.line,
@@ -120,13 +98,13 @@ impl<'a> Words<'a> {
         })
     }
 
-    fn number<T: std::str::FromStr>(&mut self, what: &str) -> Result<T, FormatError> {
+    pub(crate) fn number<T: std::str::FromStr>(&mut self, what: &str) -> Result<T, FormatError> {
         let word = self.expect(what)?;
         word.parse()
             .map_err(|_| FormatError::at(self.line, format!("expected {what}, found `{}`", shorten(word))))
     }
 
-    fn finished(&mut self) -> Result<(), FormatError> {
+    pub(crate) fn finished(&mut self) -> Result<(), FormatError> {
         match self.next() {
             None => Ok(()),
             Some(word) => {
@@ -135,13 +113,9 @@ impl<'a> Words<'a> {
             }
         }
     }
-
-    fn model(&self, error: ModelError) -> FormatError {
-        FormatError::at(self.line, error.to_string())
-    }
 }
 
-fn shorten(word: &str) -> String {
+pub(crate) fn shorten(word: &str) -> String {
     match word.char_indices().nth(40) {
         Some((end, _)) => format!("{}…", &word[..end]),
         None => word.to_string(),

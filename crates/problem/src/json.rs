@@ -1,0 +1,396 @@
+//! Our own form: variables by name, factors by kind.
+//!
+//! ```json
+//! {
+//!   "variables": [
+//!     {"name": "rain", "score": 1.0},
+//!     {"name": "sky", "states": ["clear", "cloudy"], "scores": [0.3, 0.1]}
+//!   ],
+//!   "factors": [
+//!     {"kind": "implies", "over": ["rain", "sky=cloudy"]}
+//!   ]
+//! }
+//! ```
+//!
+//! A literal is the name of a binary variable, `variable=state` for a choice (a state by name or number), or either with a
+//! leading `!`. `docs/map.md` lists the kinds. A coverage problem may also be given as its four lists
+//! (`lengths`, `budget`, `weights`, `sentences_of_concept`).
+
+use crate::format::FormatError;
+use crate::{Factor, Kind, Literal, Problem, Variable};
+use rustc_hash::FxHashMap;
+use serde_json::{Map, Value};
+
+/// Reads a problem in JSON form.
+pub fn read(text: &str) -> Result<Problem, FormatError> {
+    let value: Value = serde_json::from_str(text).map_err(|e| FormatError {
+        line: Some(e.line()),
+        message: format!("column {}: not valid JSON: {}", e.column(), describe(&e)),
+    })?;
+    let root = object(&value, "the problem")?;
+    if root.contains_key("sentences_of_concept") {
+        return coverage(root);
+    }
+    let mut reader = Reader { problem: Problem::new(), by_name: FxHashMap::default() };
+    for (i, variable) in array(root, "variables", "the problem")?.iter().enumerate() {
+        reader.variable(variable, &format!("variables[{i}]"))?;
+    }
+    if let Some(constant) = root.get("constant") {
+        reader.problem.constant = number(constant, "constant")?;
+    }
+    let none = Vec::new();
+    let factors = if root.contains_key("factors") { array(root, "factors", "the problem")? } else { &none };
+    for (i, factor) in factors.iter().enumerate() {
+        let factor = reader.factor(factor, &format!("factors[{i}]"))?;
+        reader.problem.factors.push(factor);
+    }
+    known_keys(root, &["variables", "factors", "constant"], "the problem")?;
+    Ok(reader.problem)
+}
+
+/// The error's own words without the position, which we give in our own form.
+fn describe(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line ").next().unwrap_or_default().to_string()
+}
+
+fn wrong(place: &str, problem: impl std::fmt::Display) -> FormatError {
+    FormatError { line: None, message: format!("{place}: {problem}") }
+}
+
+fn object<'a>(value: &'a Value, place: &str) -> Result<&'a Map<String, Value>, FormatError> {
+    value.as_object().ok_or_else(|| wrong(place, format!("expected an object, found {}", kind_of(value))))
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+fn field<'a>(object: &'a Map<String, Value>, key: &str, place: &str) -> Result<&'a Value, FormatError> {
+    object.get(key).ok_or_else(|| wrong(place, format!("`{key}` is missing")))
+}
+
+fn list<'a>(value: &'a Value, place: &str) -> Result<&'a Vec<Value>, FormatError> {
+    value.as_array().ok_or_else(|| wrong(place, format!("expected a list, found {}", kind_of(value))))
+}
+
+fn array<'a>(object: &'a Map<String, Value>, key: &str, place: &str) -> Result<&'a Vec<Value>, FormatError> {
+    list(field(object, key, place)?, &format!("{place}.{key}"))
+}
+
+fn string<'a>(value: &'a Value, place: &str) -> Result<&'a str, FormatError> {
+    value.as_str().ok_or_else(|| wrong(place, format!("expected a string, found {}", kind_of(value))))
+}
+
+/// A number; `"-inf"` in quotes stands for minus infinity, which JSON cannot write.
+fn number(value: &Value, place: &str) -> Result<f64, FormatError> {
+    match value {
+        Value::String(text) if text == "-inf" => Ok(f64::NEG_INFINITY),
+        _ => value.as_f64().ok_or_else(|| {
+            wrong(place, format!("expected a number (or \"-inf\" to forbid), found {}", kind_of(value)))
+        }),
+    }
+}
+
+fn whole(value: &Value, place: &str) -> Result<usize, FormatError> {
+    let number = value.as_u64().and_then(|n| usize::try_from(n).ok());
+    number.ok_or_else(|| wrong(place, format!("expected a whole number that is zero or more, found {value}")))
+}
+
+/// Numbers in a list that may be nested (rows of a table).
+fn numbers(value: &Value, place: &str) -> Result<Vec<f64>, FormatError> {
+    let mut flat = Vec::new();
+    for (i, item) in list(value, place)?.iter().enumerate() {
+        let place = format!("{place}[{i}]");
+        match item {
+            Value::Array(_) => flat.extend(numbers(item, &place)?),
+            _ => flat.push(number(item, &place)?),
+        }
+    }
+    Ok(flat)
+}
+
+fn known_keys(object: &Map<String, Value>, known: &[&str], place: &str) -> Result<(), FormatError> {
+    match object.keys().find(|key| !known.contains(&key.as_str())) {
+        Some(key) => Err(wrong(place, format!("unknown key `{key}`; expected {}", known.join(", ")))),
+        None => Ok(()),
+    }
+}
+
+struct Reader {
+    problem: Problem,
+    by_name: FxHashMap<String, usize>,
+}
+
+impl Reader {
+    fn variable(&mut self, value: &Value, place: &str) -> Result<(), FormatError> {
+        let object = object(value, place)?;
+        known_keys(object, &["name", "score", "states", "scores"], place)?;
+        let name = string(field(object, "name", place)?, &format!("{place}.name"))?.to_string();
+        if name.is_empty() || name.starts_with('!') || name.contains('=') {
+            return Err(wrong(place, format!("the name `{name}` is empty or has `!` or `=` in it")));
+        }
+        if self.by_name.insert(name.clone(), self.problem.variables.len()).is_some() {
+            return Err(wrong(place, format!("there is a variable `{name}` already")));
+        }
+        let variable = if object.contains_key("scores") {
+            let scores = numbers(field(object, "scores", place)?, &format!("{place}.scores"))?;
+            let states = match object.get("states") {
+                None => Vec::new(),
+                Some(names) => {
+                    let names = list(names, &format!("{place}.states"))?;
+                    let read = |name| string(name, &format!("{place}.states")).map(str::to_string);
+                    names.iter().map(read).collect::<Result<Vec<_>, _>>()?
+                }
+            };
+            if !states.is_empty() && states.len() != scores.len() {
+                return Err(wrong(place, format!("{} states, but {} scores", states.len(), scores.len())));
+            }
+            Variable { name, states, scores, binary: false }
+        } else {
+            let score =
+                object.get("score").map_or(Ok(0.0), |score| number(score, &format!("{place}.score")))?;
+            Variable::binary(name, score)
+        };
+        self.problem.variables.push(variable);
+        Ok(())
+    }
+
+    fn named(&self, name: &str, place: &str) -> Result<(u32, &Variable), FormatError> {
+        let index = self.by_name.get(name);
+        index
+            .map(|&i| (i as u32, &self.problem.variables[i]))
+            .ok_or_else(|| wrong(place, format!("unknown variable `{name}`")))
+    }
+
+    fn literal(&self, value: &Value, place: &str) -> Result<Literal, FormatError> {
+        let text = string(value, place)?;
+        let (negated, text) = text.strip_prefix('!').map_or((false, text), |rest| (true, rest));
+        match text.split_once('=') {
+            None => match self.named(text, place)? {
+                (variable, Variable { binary: true, .. }) => Ok(Literal { variable, state: 1, negated }),
+                _ => Err(wrong(place, format!("`{text}` has several states; write `{text}=STATE`"))),
+            },
+            Some((name, state)) => {
+                let (variable, named) = self.named(name, place)?;
+                let by_name = named.states.iter().position(|s| s == state);
+                let index = by_name.or_else(|| state.parse().ok()).filter(|&s| s < named.scores.len());
+                let index = index.ok_or_else(|| wrong(place, format!("`{name}` has no state `{state}`")))?;
+                Ok(Literal { variable, state: index as u32, negated })
+            }
+        }
+    }
+
+    fn literals(
+        &self,
+        object: &Map<String, Value>,
+        key: &str,
+        place: &str,
+    ) -> Result<Vec<Literal>, FormatError> {
+        let items = array(object, key, place)?;
+        items.iter().enumerate().map(|(i, item)| self.literal(item, &format!("{place}.{key}[{i}]"))).collect()
+    }
+
+    fn scope(&self, object: &Map<String, Value>, place: &str) -> Result<Vec<u32>, FormatError> {
+        let items = array(object, "over", place)?;
+        let variable = |(i, item)| {
+            let place = format!("{place}.over[{i}]");
+            string(item, &place).and_then(|name| self.named(name, &place)).map(|(variable, _)| variable)
+        };
+        items.iter().enumerate().map(variable).collect()
+    }
+
+    fn factor(&self, value: &Value, place: &str) -> Result<Factor, FormatError> {
+        let object = object(value, place)?;
+        let kind = string(field(object, "kind", place)?, &format!("{place}.kind"))?;
+        let place = &format!("{place} ({kind})");
+        let keys: &[&str] = match kind {
+            "or-with-output" | "and-with-output" | "xor-with-output" => &["kind", "over", "output"],
+            "pair" | "pattern" => &["kind", "over", "score"],
+            "budget" => &["kind", "over", "limit"],
+            "knapsack" => &["kind", "over", "costs", "limit"],
+            "table" => &["kind", "over", "scores"],
+            "sequence" => &["kind", "over", "pairs", "triples"],
+            "tree-labelling" => &["kind", "over", "edges", "tables"],
+            "arborescence" => &["kind", "over", "arcs", "nodes", "single_root"],
+            "tree-budget" => &["kind", "over", "parents", "lengths", "limit"],
+            "cut" => &["kind", "over", "pairs"],
+            _ => &["kind", "over"],
+        };
+        known_keys(object, keys, place)?;
+        match kind {
+            "table" | "sequence" | "tree-labelling" => {
+                let scope = self.scope(object, place)?;
+                Ok(Factor { kind: over_variables(kind, object, place)?, literals: Vec::new(), scope })
+            }
+            _ => {
+                let mut literals = self.literals(object, "over", place)?;
+                if object.contains_key("output") || kind.ends_with("-with-output") {
+                    literals.push(self.literal(field(object, "output", place)?, &format!("{place}.output"))?);
+                }
+                let kind = over_literals(kind, literals.len(), object, place)?;
+                Ok(Factor { kind, literals, scope: Vec::new() })
+            }
+        }
+    }
+}
+
+/// Kinds over so many literals.
+fn over_literals(
+    kind: &str,
+    literals: usize,
+    object: &Map<String, Value>,
+    place: &str,
+) -> Result<Kind, FormatError> {
+    let score = || number(field(object, "score", place)?, &format!("{place}.score"));
+    if matches!(kind, "implies" | "pair") && literals != 2 {
+        return Err(wrong(place, format!("expected two literals, found {literals}")));
+    }
+    Ok(match kind {
+        "exactly-one" => Kind::ExactlyOne,
+        "at-most-one" => Kind::AtMostOne,
+        "at-least-one" => Kind::AtLeastOne,
+        "implies" => Kind::Implies,
+        "or-with-output" => Kind::OrWithOutput,
+        "and-with-output" => Kind::AndWithOutput,
+        "xor-with-output" => Kind::XorWithOutput,
+        "pair" => Kind::Pair { score: score()? },
+        "pattern" => Kind::Pattern { score: score()? },
+        "budget" => Kind::Budget { limit: whole(field(object, "limit", place)?, &format!("{place}.limit"))? },
+        "knapsack" => Kind::Knapsack {
+            costs: numbers(field(object, "costs", place)?, &format!("{place}.costs"))?,
+            limit: number(field(object, "limit", place)?, &format!("{place}.limit"))?,
+        },
+        "arborescence" => arborescence(literals, object, place)?,
+        "tree-budget" => tree_budget(object, place)?,
+        "cut" => Kind::Cut { pairs: weighted_pairs(object, place)? },
+        other => {
+            let known = Kind::NAMES.join(", ");
+            return Err(wrong(place, format!("unknown kind `{other}`; expected one of {known}")));
+        }
+    })
+}
+
+/// Kinds over whole variables.
+fn over_variables(kind: &str, object: &Map<String, Value>, place: &str) -> Result<Kind, FormatError> {
+    let read = |key: &str| numbers(field(object, key, place)?, &format!("{place}.{key}"));
+    Ok(match kind {
+        "table" => Kind::Table { scores: read("scores")? },
+        "sequence" => {
+            let triples = object.contains_key("triples").then(|| read("triples")).transpose()?;
+            Kind::Sequence { pairs: read("pairs")?, triples }
+        }
+        _ => Kind::TreeLabelling { edges: pairs_of(object, "edges", place)?, tables: read("tables")? },
+    })
+}
+
+fn arborescence(literals: usize, object: &Map<String, Value>, place: &str) -> Result<Kind, FormatError> {
+    let arcs = pairs_of(object, "arcs", place)?;
+    let largest =
+        arcs.iter().map(|&(head, modifier)| head.max(modifier).saturating_add(1)).max().unwrap_or(1);
+    let nodes = object.get("nodes").map_or(Ok(largest), |n| whole(n, &format!("{place}.nodes")))?;
+    let single_root = match object.get("single_root") {
+        None | Some(Value::Bool(false)) => false,
+        Some(Value::Bool(true)) => true,
+        Some(other) => {
+            return Err(wrong(place, format!("single_root is {other}; expected true or false")));
+        }
+    };
+    if arcs.len() != literals {
+        return Err(wrong(place, format!("{} arcs, but {literals} literals", arcs.len())));
+    }
+    Ok(Kind::Arborescence { nodes, arcs, single_root })
+}
+
+fn tree_budget(object: &Map<String, Value>, place: &str) -> Result<Kind, FormatError> {
+    let parent = |(i, value): (usize, &Value)| match value {
+        Value::Null => Ok(None),
+        _ => whole(value, &format!("{place}.parents[{i}]")).map(Some),
+    };
+    let parents: Result<Vec<_>, _> =
+        array(object, "parents", place)?.iter().enumerate().map(parent).collect();
+    let budget = match object.get("limit") {
+        None => None,
+        Some(limit) => {
+            let length = |(i, n)| whole(n, &format!("{place}.lengths[{i}]"));
+            let lengths = array(object, "lengths", place)?.iter().enumerate().map(length);
+            Some((lengths.collect::<Result<Vec<_>, _>>()?, whole(limit, &format!("{place}.limit"))?))
+        }
+    };
+    Ok(Kind::TreeBudget { parents: parents?, budget })
+}
+
+fn weighted_pairs(object: &Map<String, Value>, place: &str) -> Result<Vec<(usize, usize, f64)>, FormatError> {
+    let pair = |(i, value): (usize, &Value)| {
+        let place = format!("{place}.pairs[{i}]");
+        match &list(value, &place)?[..] {
+            [a, b, score] => Ok((whole(a, &place)?, whole(b, &place)?, number(score, &place)?)),
+            other => {
+                Err(wrong(&place, format!("expected [first, second, score], found {} entries", other.len())))
+            }
+        }
+    };
+    array(object, "pairs", place)?.iter().enumerate().map(pair).collect()
+}
+
+fn pairs_of(object: &Map<String, Value>, key: &str, place: &str) -> Result<Vec<(usize, usize)>, FormatError> {
+    let items = array(object, key, place)?;
+    items.iter().enumerate().map(|(i, item)| pair_of(item, &format!("{place}.{key}[{i}]"))).collect()
+}
+
+fn pair_of(value: &Value, place: &str) -> Result<(usize, usize), FormatError> {
+    match &list(value, place)?[..] {
+        [a, b] => Ok((whole(a, place)?, whole(b, place)?)),
+        other => Err(wrong(place, format!("expected a pair, found {} entries", other.len()))),
+    }
+}
+
+/// Sentences of some length, of which a budget may be chosen, and weighted concepts covered by them.
+fn coverage(root: &Map<String, Value>) -> Result<Problem, FormatError> {
+    let place = "the problem";
+    known_keys(root, &["lengths", "budget", "weights", "sentences_of_concept"], place)?;
+    let lengths = numbers(field(root, "lengths", place)?, "lengths")?;
+    let weights = numbers(field(root, "weights", place)?, "weights")?;
+    let covers = array(root, "sentences_of_concept", place)?;
+    if covers.len() != weights.len() {
+        return Err(wrong(
+            place,
+            format!("{} weights, but {} lists of sentences", weights.len(), covers.len()),
+        ));
+    }
+    let budget = number(field(root, "budget", place)?, "budget")?;
+    let mut problem = Problem::new();
+    let binary = |prefix: &str, (i, &score): (usize, &f64)| Variable::binary(format!("{prefix}{i}"), score);
+    let literal = |variable: usize| Literal { variable: variable as u32, state: 1, negated: false };
+    problem.variables.extend((0..lengths.len()).map(|i| binary("sentence", (i, &0.0))));
+    problem.variables.extend(weights.iter().enumerate().map(|w| binary("concept", w)));
+    let sentences = lengths.len();
+    let literals = (0..sentences).map(literal).collect();
+    let kind = Kind::Knapsack { costs: lengths, limit: budget };
+    problem.factors.push(Factor { kind, literals, scope: Vec::new() });
+    for (i, cover) in covers.iter().enumerate() {
+        let place = format!("sentences_of_concept[{i}]");
+        let mut literals = Vec::new();
+        for sentence in list(cover, &place)? {
+            let index = whole(sentence, &place)?;
+            if index >= sentences {
+                return Err(wrong(&place, format!("there is no sentence {index}")));
+            }
+            literals.push(literal(index));
+        }
+        if literals.is_empty() {
+            problem.variables[sentences + i].scores[1] = f64::NEG_INFINITY;
+        } else {
+            literals.push(literal(sentences + i));
+            problem.factors.push(Factor { kind: Kind::OrWithOutput, literals, scope: Vec::new() });
+        }
+    }
+    Ok(problem)
+}
