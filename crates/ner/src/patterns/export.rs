@@ -6,7 +6,7 @@ use super::GroupProblem;
 use super::network::Network;
 use crate::parts::LabelSet;
 
-/// The problem in the JSON form of `consonant_map::format`; its value is that of the whole group.
+/// The problem in the JSON form of `consonant_problem`; its value is that of the whole group.
 pub(crate) fn to_json(problem: &GroupProblem<'_>, labels: &LabelSet) -> String {
     let network = Network::new(problem);
     let name = |vertex: usize| format!("t{vertex}");
