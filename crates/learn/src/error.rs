@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 /// What can go wrong while training or while reading and writing models.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LearnError {
     /// A file could not be read or written.
     #[error("{path}: {source}")]
@@ -108,6 +109,9 @@ pub enum LearnError {
         /// This run.
         expected: String,
     },
+    /// A task could not decode an example in training.
+    #[error(transparent)]
+    Task(Box<dyn std::error::Error + Send + Sync>),
     /// The system refused to start threads.
     #[error("cannot start {threads} threads: {problem}")]
     Threads {
@@ -116,4 +120,11 @@ pub enum LearnError {
         /// What the system said.
         problem: String,
     },
+}
+
+impl LearnError {
+    /// The error of a task that could not decode an example in training.
+    pub fn task(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Task(Box::new(error))
+    }
 }

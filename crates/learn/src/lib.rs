@@ -8,7 +8,8 @@
 //!
 //! ```
 //! use consonant_learn::parts::{PartList, PartProblem, Parts};
-//! use consonant_learn::trainer::{Method, Parameters, Run, train};
+//! use consonant_learn::LearnError;
+//! use consonant_learn::trainer::{Method, Run, train};
 //!
 //! /// Chooses one of three colours for a number; the feature of a part is (number, colour).
 //! struct Colours;
@@ -25,16 +26,16 @@
 //!             parts.feature((3 * example + colour) as u32);
 //!         }
 //!     }
-//!     fn decode(&self, _: usize, scores: &[f32], _: &mut (), predicted: &mut [f32]) {
+//!     fn decode(&self, _: usize, scores: &[f32], _: &mut (), predicted: &mut [f32]) -> Result<(), LearnError> {
 //!         let best = (0..3).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap();
 //!         predicted[best] = 1.0;
+//!         Ok(())
 //!     }
 //! }
 //!
-//! let method = Method::AveragedPerceptron;
-//! let trained = train(&PartProblem::new(&Colours), method, &Parameters::defaults(method.info()), Run::default())?;
+//! let trained = train(&PartProblem::new(&Colours), &Method::AveragedPerceptron.into(), Run::default())?;
 //! assert_eq!(trained.history.last().unwrap().errors, 0);
-//! # Ok::<(), consonant_learn::LearnError>(())
+//! # Ok::<(), LearnError>(())
 //! ```
 
 pub mod averaging;

@@ -4,6 +4,7 @@
 //! example with their features, and decodes under given scores; scoring, costs, differences and gradients follow from
 //! that.
 
+use crate::LearnError;
 use crate::problem::{Differentiate, Problem, Separate, Separation, Weights};
 use crate::sparse::{Gradient, SparseVector};
 
@@ -86,7 +87,15 @@ pub trait Parts: Sync {
 
     /// Finds the best output under `scores`, one for each part in the order listed, and writes how much of each part is in
     /// it: 0 or 1, or between for a relaxed solution. `predicted` comes filled with zeros.
-    fn decode(&self, example: usize, scores: &[f32], workspace: &mut Self::Workspace, predicted: &mut [f32]);
+    ///
+    /// Scores that cannot be decoded (weights that grew beyond all bounds give such) are an error, which ends training.
+    fn decode(
+        &self,
+        example: usize,
+        scores: &[f32],
+        workspace: &mut Self::Workspace,
+        predicted: &mut [f32],
+    ) -> Result<(), LearnError>;
 
     /// How much an example counts.
     fn weight(&self, example: usize) -> f32 {
@@ -104,7 +113,7 @@ pub trait PartMarginals: Parts {
         scores: &[f32],
         workspace: &mut Self::Workspace,
         marginals: &mut [f32],
-    ) -> f64;
+    ) -> Result<f64, LearnError>;
 }
 
 /// A task with parts as a training problem.
@@ -178,10 +187,10 @@ impl<T: Parts> Separate for PartProblem<'_, T> {
         cost: f32,
         workspace: &mut Self::Workspace,
         difference: &mut SparseVector,
-    ) -> Separation {
+    ) -> Result<Separation, LearnError> {
         self.score(example, weights, cost, workspace);
         let PartWorkspace { task, parts, scores, predicted } = workspace;
-        self.task.decode(example, scores, task, predicted);
+        self.task.decode(example, scores, task, predicted)?;
         let mut outcome = Separation { weight: self.task.weight(example), ..Separation::CORRECT };
         for part in 0..parts.len() {
             let missing = parts.gold[part] - predicted[part];
@@ -191,7 +200,7 @@ impl<T: Parts> Separate for PartProblem<'_, T> {
                 parts.part(part).for_each(|(index, value)| difference.push(index, missing * value));
             }
         }
-        outcome
+        Ok(outcome)
     }
 }
 
@@ -202,10 +211,10 @@ impl<T: PartMarginals> Differentiate for PartProblem<'_, T> {
         weights: Weights<'_>,
         workspace: &mut Self::Workspace,
         gradient: &mut G,
-    ) -> f64 {
+    ) -> Result<f64, LearnError> {
         self.score(example, weights, 0.0, workspace);
         let PartWorkspace { task, parts, scores, predicted } = workspace;
-        let mut loss = self.task.marginals(example, scores, task, predicted);
+        let mut loss = self.task.marginals(example, scores, task, predicted)?;
         let weight = self.task.weight(example);
         for part in 0..parts.len() {
             loss -= f64::from(parts.gold[part]) * f64::from(scores[part]);
@@ -214,6 +223,6 @@ impl<T: PartMarginals> Differentiate for PartProblem<'_, T> {
                 parts.part(part).for_each(|(index, value)| gradient.add(index as usize, excess * value));
             }
         }
-        f64::from(weight) * loss
+        Ok(f64::from(weight) * loss)
     }
 }

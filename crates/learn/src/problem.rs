@@ -4,6 +4,7 @@
 //! outputs are sets of scored parts implements [`Parts`](crate::parts::Parts) and gets these for free; chains implement
 //! them directly, because there every nanosecond counts.
 
+use crate::LearnError;
 use crate::sparse::{Gradient, SparseVector};
 
 /// The weights of the moment: weight `i` is `scale * values[i]`.
@@ -69,7 +70,7 @@ pub trait Separate: Problem {
         cost: f32,
         workspace: &mut Self::Workspace,
         difference: &mut SparseVector,
-    ) -> Separation;
+    ) -> Result<Separation, LearnError>;
 }
 
 /// Problems with a differentiable loss: SGD, L-BFGS and OWL-QN.
@@ -83,7 +84,7 @@ pub trait Differentiate: Problem {
         weights: Weights<'_>,
         workspace: &mut Self::Workspace,
         gradient: &mut G,
-    ) -> f64;
+    ) -> Result<f64, LearnError>;
 
     /// A relative measure of the work an example takes, for even shares among threads.
     fn size(&self, example: usize) -> usize {

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use consonant_learn::LearnError;
 use consonant_learn::hash::combine;
 use consonant_learn::parts::{PartList, PartMarginals, PartProblem, Parts};
-use consonant_learn::trainer::{Method, Parameters, Run, Stop, Trained, train, train_differentiable};
+use consonant_learn::trainer::{
+    Method, Outcome, Run, Stop, Training, TrainingAlgorithm, train, train_differentiable,
+};
 
 const CLASSES: usize = 3;
 const INPUTS: usize = 12;
@@ -58,17 +60,24 @@ impl Parts for Classes {
         }
     }
 
-    fn decode(&self, _: usize, scores: &[f32], _: &mut (), predicted: &mut [f32]) {
+    fn decode(&self, _: usize, scores: &[f32], _: &mut (), predicted: &mut [f32]) -> Result<(), LearnError> {
         let best = (0..CLASSES).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap();
         predicted[best] = 1.0;
+        Ok(())
     }
 }
 
 impl PartMarginals for Classes {
-    fn marginals(&self, _: usize, scores: &[f32], _: &mut (), marginals: &mut [f32]) -> f64 {
+    fn marginals(
+        &self,
+        _: usize,
+        scores: &[f32],
+        _: &mut (),
+        marginals: &mut [f32],
+    ) -> Result<f64, LearnError> {
         let sum: f64 = scores.iter().map(|&score| f64::from(score).exp()).sum();
         marginals.iter_mut().zip(scores).for_each(|(p, &score)| *p = (f64::from(score).exp() / sum) as f32);
-        sum.ln()
+        Ok(sum.ln())
     }
 }
 
@@ -77,11 +86,11 @@ fn run_with(
     method: Method,
     given: &[(&str, f64)],
     run: Run<'_>,
-) -> Result<Trained, LearnError> {
-    let parameters = Parameters::new(method.info(), given.iter().copied())?;
+) -> Result<Outcome, LearnError> {
+    let training = Training::from_names(method.name(), given.iter().copied())?;
     match method.needs_gradient() {
-        true => train_differentiable(&PartProblem::new(task), method, &parameters, run),
-        false => train(&PartProblem::new(task), method, &parameters, run),
+        true => train_differentiable(&PartProblem::new(task), &training, run),
+        false => train(&PartProblem::new(task), &training, run),
     }
 }
 
@@ -98,18 +107,18 @@ fn errors(task: &Classes, weights: &[f32]) -> usize {
 #[test]
 fn every_method_learns() {
     let task = Classes::generate(300, false);
-    for method in Method::ALL {
+    for &method in Method::ALL {
         let trained =
             run_with(&task, method, &[], Run { epochs: 30, shuffle: true, ..Run::default() }).unwrap();
         let wrong = errors(&task, &trained.weights);
-        assert!(wrong <= 15, "{}: {wrong} of 300 wrong", method.info().name);
+        assert!(wrong <= 15, "{}: {wrong} of 300 wrong", method.name());
     }
 }
 
 #[test]
 fn bits_do_not_depend_on_threads() {
     let task = Classes::generate(200, true);
-    for method in Method::ALL {
+    for &method in Method::ALL {
         let weights = |threads| {
             run_with(
                 &task,
@@ -122,8 +131,8 @@ fn bits_do_not_depend_on_threads() {
         };
         let one = weights(1);
         assert!(one.iter().any(|&weight| weight != 0.0));
-        assert_eq!(one, weights(2), "{}", method.info().name);
-        assert_eq!(one, weights(5), "{}", method.info().name);
+        assert_eq!(one, weights(2), "{}", method.name());
+        assert_eq!(one, weights(5), "{}", method.name());
     }
 }
 
@@ -131,9 +140,9 @@ fn bits_do_not_depend_on_threads() {
 fn interrupted_training_resumes_with_the_same_bits() {
     let task = Classes::generate(200, true);
     let folder = tempfile::tempdir().unwrap();
-    for method in Method::ALL {
-        let path = folder.path().join(method.info().name);
-        let mut dev = |weights: &[f32]| -(errors(&task, weights) as f64);
+    for &method in Method::ALL {
+        let path = folder.path().join(method.name());
+        let mut dev = |weights: &[f32]| Ok(-(errors(&task, weights) as f64));
         let straight = run_with(
             &task,
             method,
@@ -146,7 +155,7 @@ fn interrupted_training_resumes_with_the_same_bits() {
         let mut stop_at_three = |report: &consonant_learn::trainer::EpochReport| {
             interrupt.store(report.epoch == 3, Ordering::Relaxed)
         };
-        let mut dev = |weights: &[f32]| -(errors(&task, weights) as f64);
+        let mut dev = |weights: &[f32]| Ok(-(errors(&task, weights) as f64));
         let run = Run {
             epochs: 8,
             shuffle: true,
@@ -159,7 +168,7 @@ fn interrupted_training_resumes_with_the_same_bits() {
         assert_eq!(run_with(&task, method, &[], run).unwrap().stop, Stop::Interrupted);
         assert!(path.exists());
 
-        let mut dev = |weights: &[f32]| -(errors(&task, weights) as f64);
+        let mut dev = |weights: &[f32]| Ok(-(errors(&task, weights) as f64));
         let run = Run {
             epochs: 8,
             shuffle: true,
@@ -168,7 +177,7 @@ fn interrupted_training_resumes_with_the_same_bits() {
             ..Run::default()
         };
         let resumed = run_with(&task, method, &[], run).unwrap();
-        assert_eq!(resumed.weights, straight.weights, "{}", method.info().name);
+        assert_eq!(resumed.weights, straight.weights, "{}", method.name());
         assert_eq!((resumed.epoch, resumed.history.len()), (straight.epoch, straight.history.len()));
         assert!(!path.exists(), "a finished run leaves no checkpoint");
 
@@ -185,13 +194,13 @@ fn interrupted_training_resumes_with_the_same_bits() {
         };
         run_with(&task, method, &[], run).unwrap();
         let other = Classes { examples: task.examples.clone() };
-        let name = method.info().parameters[0].name;
+        let name = method.info().parameters[0].parameter.name();
         let changed = if method.info().parameters[0].default == 1.0 { 0.5 } else { 1.0 };
         let run = Run { epochs: 3, checkpoint: Some(path.clone()), ..Run::default() };
         assert!(
             matches!(run_with(&other, method, &[(name, changed)], run), Err(LearnError::OtherRun { .. })),
             "{}",
-            method.info().name
+            method.name()
         );
     }
 }
@@ -205,7 +214,7 @@ fn early_stopping_keeps_the_best_weights() {
     let mut dev = |weights: &[f32]| {
         seen.push(weights.to_vec());
         call += 1;
-        scores[call - 1]
+        Ok(scores[call - 1])
     };
     let run = Run { epochs: 6, patience: Some(3), dev: Some(&mut dev), ..Run::default() };
     let trained = run_with(&task, Method::AveragedPerceptron, &[], run).unwrap();
@@ -234,7 +243,8 @@ fn batch_minima_satisfy_their_conditions() {
                 weights,
                 &mut workspace,
                 gradient.as_mut_slice(),
-            );
+            )
+            .unwrap();
         }
         let mut zeros = 0;
         for (&weight, gradient) in trained.weights.iter().zip(&gradient) {
@@ -253,7 +263,7 @@ fn batch_minima_satisfy_their_conditions() {
 #[test]
 fn wrong_settings_are_refused_with_what_would_be_right() {
     let task = Classes::generate(10, false);
-    let message = |result: Result<Trained, LearnError>| result.unwrap_err().to_string();
+    let message = |result: Result<Outcome, LearnError>| result.unwrap_err().to_string();
     assert!(
         message(run_with(&task, Method::Arow, &[("colour", 1.0)], Run::default()))
             .contains("variance, gamma")

@@ -1,29 +1,19 @@
+use super::Method;
 use super::online::UpdateRule;
-use super::parameters::{AlgorithmInfo, ParameterInfo, Parameters};
+use super::parameters::{AlgorithmInfo, Parameter, Training};
 use crate::averaging::AveragedWeights;
 use crate::problem::Separation;
 use crate::sparse::SparseVector;
+use std::borrow::Cow;
 
 pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "arow",
     summary: "Keeps a variance for each weight: weights seen often move little, rare ones much.",
     citation: "Crammer, Kulesza & Dredze 2009, Adaptive regularization of weight vectors, NIPS; Mejer & Crammer 2010 for sequences, EMNLP",
-    parameters: &[
-        ParameterInfo {
-            name: "variance",
-            default: 1.0,
-            least: 1e-9,
-            most: 1e9,
-            help: "the variance of every weight at the start",
-        },
-        ParameterInfo {
-            name: "gamma",
-            default: 1.0,
-            least: 1e-9,
-            most: 1e9,
-            help: "trade-off between loss and change: larger values change less",
-        },
-    ],
+    parameters: Cow::Borrowed(&[
+        Parameter::VARIANCE.info(1.0, 1e-9, 1e9, "the variance of every weight at the start"),
+        Parameter::GAMMA.info(1.0, 1e-9, 1e9, "trade-off between loss and change: larger values change less"),
+    ]),
 };
 
 /// With diagonal covariance Σ, difference d and loss ℓ: v = dᵀΣd, w ← w + ℓ/(v + γ) Σd, Σ⁻¹ ← Σ⁻¹ + d²/γ.
@@ -33,12 +23,17 @@ pub(super) struct Arow {
 }
 
 impl Arow {
-    pub(super) fn new(parameters: &Parameters, weights: usize) -> Self {
-        Self { gamma: parameters.get("gamma"), variances: vec![parameters.get("variance") as f32; weights] }
+    pub(super) fn new(training: &Training<Method>, weights: usize) -> Self {
+        Self {
+            gamma: training.get(Parameter::GAMMA),
+            variances: vec![training.get(Parameter::VARIANCE) as f32; weights],
+        }
     }
 }
 
 impl UpdateRule for Arow {
+    type Seen = Separation;
+
     fn averages(&self) -> bool {
         false
     }

@@ -1,23 +1,19 @@
+use super::Method;
 use super::online::UpdateRule;
-use super::parameters::{AVERAGE, AlgorithmInfo, ParameterInfo, Parameters};
+use super::parameters::{AVERAGE, AlgorithmInfo, Parameter, Training};
 use crate::averaging::AveragedWeights;
 use crate::problem::Separation;
 use crate::sparse::SparseVector;
+use std::borrow::Cow;
 
 pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "averaged-perceptron",
     summary: "Adds the features of the gold output and subtracts those of the predicted one; returns the average of all weights on the way.",
     citation: "Collins 2002, Discriminative training methods for hidden Markov models, EMNLP",
-    parameters: &[
+    parameters: Cow::Borrowed(&[
         AVERAGE,
-        ParameterInfo {
-            name: "margin",
-            default: 0.0,
-            least: 0.0,
-            most: 1e6,
-            help: "by how much the gold output must win for each wrong part of another; a good value is the number of features of a part",
-        },
-    ],
+        Parameter::MARGIN.info(0.0, 0.0, 1e6, "by how much the gold output must win for each wrong part of another; a good value is the number of features of a part"),
+    ]),
 };
 
 /// w ← w + Φ(gold) − Φ(predicted).
@@ -27,12 +23,14 @@ pub(super) struct Perceptron {
 }
 
 impl Perceptron {
-    pub(super) fn new(parameters: &Parameters) -> Self {
-        Self { average: parameters.is_on("average"), margin: parameters.get("margin") as f32 }
+    pub(super) fn new(training: &Training<Method>) -> Self {
+        Self { average: training.is_on(Parameter::AVERAGE), margin: training.get(Parameter::MARGIN) as f32 }
     }
 }
 
 impl UpdateRule for Perceptron {
+    type Seen = Separation;
+
     fn cost(&self, _: &AveragedWeights) -> f32 {
         self.margin
     }

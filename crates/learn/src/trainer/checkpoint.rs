@@ -86,12 +86,23 @@ impl Saved {
         self.read("epoch")
     }
 
-    pub(super) fn weights(&self) -> Result<AveragedWeights, LearnError> {
-        Ok(AveragedWeights::restore(self.array("values")?, self.array("drift")?, self.numbers("average")?))
+    pub(super) fn weights(&self, size: usize, averaged: bool) -> Result<AveragedWeights, LearnError> {
+        let drift = self.array_of("drift", if averaged { size } else { 0 })?;
+        Ok(AveragedWeights::restore(self.array_of("values", size)?, drift, self.numbers("average")?))
     }
 
     pub(super) fn array<T: Number>(&self, name: &str) -> Result<Vec<T>, LearnError> {
         Ok(self.model.array(name)?.to_vec())
+    }
+
+    pub(super) fn array_of<T: Number>(&self, name: &str, size: usize) -> Result<Vec<T>, LearnError> {
+        let array = self.array(name)?;
+        match array.len() == size {
+            true => Ok(array),
+            false => {
+                Err(self.model.damaged(format!("`{name}` has {} numbers instead of {size}", array.len())))
+            }
+        }
     }
 
     pub(super) fn numbers<const N: usize>(&self, name: &str) -> Result<[f64; N], LearnError> {

@@ -1,11 +1,12 @@
+use std::borrow::Cow;
 use std::time::Instant;
 
 use super::checkpoint::{Checkpoint, Saved};
 use super::line_search::{LineSearch, Next};
-use super::parameters::{AlgorithmInfo, ParameterInfo, Parameters};
+use super::parameters::{AlgorithmInfo, Parameter, Training};
 use super::shards::Shards;
 use super::stopping::Stopping;
-use super::{EpochReport, Run, Stop, Trained};
+use super::{EpochReport, Method, Outcome, Run, Stop};
 use crate::LearnError;
 use crate::problem::Differentiate;
 
@@ -13,44 +14,19 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "lbfgs",
     summary: "Minimizes the loss of all examples plus c2 times the squared length of the weights by limited-memory BFGS; with c1 > 0 plus c1 times their absolute sum, by OWL-QN.",
     citation: "Nocedal 1980, Math. of Computation 35; Andrew & Gao 2007, Scalable training of L1-regularized log-linear models, ICML",
-    parameters: &[
-        ParameterInfo {
-            name: "c1",
-            default: 0.0,
-            least: 0.0,
-            most: 1e9,
-            help: "L1 regularization; above zero, many weights become exactly zero",
-        },
-        ParameterInfo { name: "c2", default: 1.0, least: 0.0, most: 1e9, help: "L2 regularization" },
-        ParameterInfo {
-            name: "memory",
-            default: 6.0,
-            least: 1.0,
-            most: 100.0,
-            help: "past steps that shape the direction",
-        },
-        ParameterInfo {
-            name: "epsilon",
-            default: 1e-5,
-            least: 0.0,
-            most: 1.0,
-            help: "stop when the gradient is this small against the weights",
-        },
-        ParameterInfo {
-            name: "period",
-            default: 10.0,
-            least: 1.0,
-            most: 1e6,
-            help: "iterations over which the improvement is measured",
-        },
-        ParameterInfo {
-            name: "delta",
-            default: 1e-5,
-            least: 0.0,
-            most: 1.0,
-            help: "stop when the objective improved less than this part of itself over the period",
-        },
-    ],
+    parameters: Cow::Borrowed(&[
+        Parameter::C1.info(0.0, 0.0, 1e9, "L1 regularization; above zero, many weights become exactly zero"),
+        Parameter::C2.info(1.0, 0.0, 1e9, "L2 regularization"),
+        Parameter::MEMORY.info(6.0, 1.0, 100.0, "past steps that shape the direction"),
+        Parameter::EPSILON.info(1e-5, 0.0, 1.0, "stop when the gradient is this small against the weights"),
+        Parameter::PERIOD.info(10.0, 1.0, 1e6, "iterations over which the improvement is measured"),
+        Parameter::DELTA.info(
+            1e-5,
+            0.0,
+            1.0,
+            "stop when the objective improved less than this part of itself over the period",
+        ),
+    ]),
 };
 
 /// The past steps s and changes of gradient y, in a ring. Single precision is enough for a direction.
@@ -130,11 +106,11 @@ impl History {
         }
     }
 
-    fn restore(&mut self, saved: &Saved) -> Result<(), LearnError> {
+    fn restore(&mut self, saved: &Saved, size: usize) -> Result<(), LearnError> {
         self.rho = saved.array("rho")?;
         for age in 0..self.rho.len() {
-            self.steps.push(saved.array(&format!("step{age}"))?);
-            self.changes.push(saved.array(&format!("change{age}"))?);
+            self.steps.push(saved.array_of(&format!("step{age}"), size)?);
+            self.changes.push(saved.array_of(&format!("change{age}"), size)?);
         }
         Ok(())
     }
@@ -173,17 +149,17 @@ struct Objective<'a, P: Differentiate> {
 
 impl<P: Differentiate> Objective<'_, P> {
     /// The value at `x`; `gradient` gets the gradient of its smooth part.
-    fn evaluate(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
+    fn evaluate(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64, LearnError> {
         self.single.clear();
         self.single.extend(x.iter().map(|&value| value as f32));
-        let loss = self.shards.evaluate(self.problem, &self.single, &self.pool, gradient);
+        let loss = self.shards.evaluate(self.problem, &self.single, &self.pool, gradient)?;
         let (mut squares, mut absolutes) = (0.0, 0.0);
         for (gradient, &x) in gradient.iter_mut().zip(x) {
             *gradient += 2.0 * self.c2 * x;
             squares += x * x;
             absolutes += x.abs();
         }
-        loss + self.c2 * squares + self.c1 * absolutes
+        Ok(loss + self.c2 * squares + self.c1 * absolutes)
     }
 
     /// The steepest descent of the whole objective, the L1 term included: at zero, the side that descends, if any.
@@ -204,40 +180,45 @@ impl<P: Differentiate> Objective<'_, P> {
 
 pub(super) fn train<P: Differentiate>(
     problem: &P,
-    parameters: &Parameters,
+    training: &Training<Method>,
     mut run: Run<'_>,
-) -> Result<Trained, LearnError> {
+) -> Result<Outcome, LearnError> {
     if problem.examples() == 0 {
         return Err(LearnError::NoExamples);
     }
     let begin = Instant::now();
     let size = problem.parameters();
-    let description = format!("{parameters} weights={size}");
-    let sparse = parameters.get("c1") > 0.0;
-    let (epsilon, delta, period) =
-        (parameters.get("epsilon"), parameters.get("delta"), parameters.get("period") as usize);
+    let description = format!("{training} weights={size}");
+    let sparse = training.get(Parameter::C1) > 0.0;
+    let (epsilon, delta, period) = (
+        training.get(Parameter::EPSILON),
+        training.get(Parameter::DELTA),
+        training.get(Parameter::PERIOD) as usize,
+    );
     let mut objective = Objective {
         problem,
         shards: Shards::new(problem, run.threads),
         pool: run.pool()?,
         single: Vec::with_capacity(size),
-        c1: parameters.get("c1"),
-        c2: parameters.get("c2"),
+        c1: training.get(Parameter::C1),
+        c2: training.get(Parameter::C2),
     };
-    let mut history = History::new(parameters.get("memory") as usize);
+    let mut history = History::new(training.get(Parameter::MEMORY) as usize);
     let mut stopping = Stopping::new(run.patience);
     let mut x: Vec<f64> = run.start(size)?.into_iter().map(f64::from).collect();
     let mut gradient = vec![0.0; size];
-    let mut values: Vec<f64>;
-    let mut first = 1;
+    let (mut first, mut values) = (1, Vec::new());
     if let Some(saved) = Checkpoint::load(run.checkpoint.as_deref(), &description)? {
         first = saved.epoch()? + 1;
-        (x, gradient, values) = (saved.array("x")?, saved.array("gradient")?, saved.array("values")?);
-        history.restore(&saved)?;
+        (x, gradient) = (saved.array_of("x", size)?, saved.array_of("gradient", size)?);
+        values = saved.array("values")?;
+        history.restore(&saved, size)?;
         stopping.restore(&saved)?;
-    } else {
-        values = vec![objective.evaluate(&x, &mut gradient)];
     }
+    if values.is_empty() {
+        values.push(objective.evaluate(&x, &mut gradient)?);
+    }
+    let mut value = values[values.len() - 1];
 
     let (mut direction, mut steepest) = (vec![0.0; size], vec![0.0; size]);
     let (mut old_x, mut old_gradient) = (vec![0.0; size], vec![0.0; size]);
@@ -246,7 +227,6 @@ pub(super) fn train<P: Differentiate>(
         if run.interrupted() {
             return Ok(stopping.finish_with(Stop::Interrupted, objective.single));
         }
-        let value = *values.last().expect("the value of the start at least");
         if !value.is_finite() {
             return Err(LearnError::Diverged { epoch, value });
         }
@@ -281,8 +261,10 @@ pub(super) fn train<P: Differentiate>(
                         step,
                         &mut x,
                         &mut gradient,
-                    ),
-                    false => search_line(&mut objective, old, slope, &direction, step, &mut x, &mut gradient),
+                    )?,
+                    false => {
+                        search_line(&mut objective, old, slope, &direction, step, &mut x, &mut gradient)?
+                    }
                 };
             }
             if found.is_some() || history.rho.is_empty() {
@@ -291,7 +273,7 @@ pub(super) fn train<P: Differentiate>(
             // The remembered curvature misled the search: once more, straight down.
             history.clear();
         }
-        let Some(value) = found else {
+        let Some(reached) = found else {
             x.copy_from_slice(&old_x);
             objective.single.clear();
             objective.single.extend(x.iter().map(|&value| value as f32));
@@ -299,8 +281,9 @@ pub(super) fn train<P: Differentiate>(
             break;
         };
         history.push((&old_x, &old_gradient), (&x, &gradient));
+        value = reached;
         values.push(value);
-        let dev = run.dev.as_mut().map(|dev| dev(&objective.single));
+        let dev = run.dev.as_mut().map(|dev| dev(&objective.single)).transpose()?;
         let report =
             EpochReport { epoch, loss: value, errors: 0, dev, seconds: begin.elapsed().as_secs_f64() };
         if let Some(progress) = &mut run.progress {
@@ -337,16 +320,16 @@ fn search_line<P: Differentiate>(
     mut step: f64,
     x: &mut [f64],
     gradient: &mut [f64],
-) -> Option<f64> {
+) -> Result<Option<f64>, LearnError> {
     let mut search = LineSearch::new(old_value, slope, step);
     loop {
         (0..x.len()).for_each(|i| x[i] = old_x[i] + step * direction[i]);
-        let value = objective.evaluate(x, gradient);
+        let value = objective.evaluate(x, gradient)?;
         let slope = direction.iter().zip(gradient.iter()).map(|(d, g)| d * g).sum();
         match search.next(value, slope) {
-            Next::Accept => return Some(value),
+            Next::Accept => return Ok(Some(value)),
             Next::Try(next) => step = next,
-            Next::GiveUp => return None,
+            Next::GiveUp => return Ok(None),
         }
     }
 }
@@ -360,7 +343,7 @@ fn search_orthant<P: Differentiate>(
     mut step: f64,
     x: &mut [f64],
     gradient: &mut [f64],
-) -> Option<f64> {
+) -> Result<Option<f64>, LearnError> {
     for _ in 0..30 {
         let mut promised = 0.0;
         for i in 0..x.len() {
@@ -369,11 +352,11 @@ fn search_orthant<P: Differentiate>(
             x[i] = if moved * side > 0.0 { moved } else { 0.0 };
             promised += (x[i] - old_x[i]) * steepest[i];
         }
-        let value = objective.evaluate(x, gradient);
+        let value = objective.evaluate(x, gradient)?;
         if value.is_finite() && value <= old_value + 1e-4 * promised {
-            return Some(value);
+            return Ok(Some(value));
         }
         step *= 0.5;
     }
-    None
+    Ok(None)
 }

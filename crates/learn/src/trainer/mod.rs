@@ -21,7 +21,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-pub use self::parameters::{AlgorithmInfo, ParameterInfo, Parameters};
+pub use self::parameters::{AlgorithmInfo, Parameter, ParameterInfo, Training, TrainingAlgorithm};
 use crate::LearnError;
 use crate::problem::{Differentiate, Separate};
 
@@ -42,9 +42,8 @@ pub enum Method {
     Lbfgs,
 }
 
-impl Method {
-    /// All methods, in the order in which they are listed.
-    pub const ALL: [Self; 6] = [
+impl TrainingAlgorithm for Method {
+    const ALL: &'static [Self] = &[
         Self::AveragedPerceptron,
         Self::PassiveAggressive,
         Self::Arow,
@@ -53,45 +52,37 @@ impl Method {
         Self::Lbfgs,
     ];
 
-    /// Name, summary, citation and parameters.
-    pub fn info(self) -> &'static AlgorithmInfo {
+    fn info(self) -> AlgorithmInfo {
         match self {
-            Self::AveragedPerceptron => &averaged_perceptron::INFO,
-            Self::PassiveAggressive => &passive_aggressive::INFO,
-            Self::Arow => &arow::INFO,
-            Self::Pegasos => &pegasos::INFO,
-            Self::Sgd => &sgd::INFO,
-            Self::Lbfgs => &lbfgs::INFO,
+            Self::AveragedPerceptron => averaged_perceptron::INFO,
+            Self::PassiveAggressive => passive_aggressive::INFO,
+            Self::Arow => arow::INFO,
+            Self::Pegasos => pegasos::INFO,
+            Self::Sgd => sgd::INFO,
+            Self::Lbfgs => lbfgs::INFO,
         }
     }
+}
 
-    /// The method of this name.
-    pub fn from_name(name: &str) -> Result<Self, LearnError> {
-        Self::find(name, |_| true)
-    }
-
-    /// The method of this name, for problems that can only be decoded.
-    pub fn online_from_name(name: &str) -> Result<Self, LearnError> {
-        Self::find(name, |method| !method.needs_gradient())
-    }
-
-    fn find(name: &str, suits: fn(&Self) -> bool) -> Result<Self, LearnError> {
-        let suiting: Vec<Self> = Self::ALL.into_iter().filter(suits).collect();
-        let names: Vec<&str> = suiting.iter().map(|method| method.info().name).collect();
-        match names.iter().position(|known| *known == name) {
-            Some(at) => Ok(suiting[at]),
-            None => Err(LearnError::UnknownAlgorithm { name: name.to_string(), known: names.join(", ") }),
-        }
-    }
-
+impl Method {
     /// Whether the method needs a differentiable loss rather than predictions.
     pub fn needs_gradient(self) -> bool {
         matches!(self, Self::Sgd | Self::Lbfgs)
     }
+
+    /// The error for a problem that the method cannot train.
+    fn refuse(self, reason: &str) -> LearnError {
+        let suits = |method: &&Self| method.needs_gradient() != self.needs_gradient();
+        let names: Vec<&str> = Self::ALL.iter().filter(suits).map(|method| method.name()).collect();
+        LearnError::UnknownAlgorithm {
+            name: self.name().into(),
+            known: format!("{} ({reason})", names.join(", ")),
+        }
+    }
 }
 
 /// Scores weights on data that is not trained on.
-pub type Scorer<'a> = &'a mut dyn FnMut(&[f32]) -> f64;
+pub type Scorer<'a> = &'a mut dyn FnMut(&[f32]) -> Result<f64, LearnError>;
 
 /// How long to train, on what to stop, and who is told.
 pub struct Run<'a> {
@@ -140,9 +131,9 @@ impl Default for Run<'_> {
 
 impl Run<'_> {
     /// What a checkpoint must have in common with this run for the run to go on from it, for methods that visit examples in turn.
-    fn description(&self, parameters: &Parameters, weights: usize) -> String {
+    fn description(&self, training: &Training<Method>, weights: usize) -> String {
         let Self { batch, shuffle, seed, .. } = self;
-        format!("{parameters} batch={batch} shuffle={shuffle} seed={seed} weights={weights}")
+        format!("{training} batch={batch} shuffle={shuffle} seed={seed} weights={weights}")
     }
 
     fn interrupted(&self) -> bool {
@@ -211,7 +202,7 @@ impl fmt::Display for Stop {
 
 /// The outcome of training.
 #[derive(Debug, Clone)]
-pub struct Trained {
+pub struct Outcome {
     /// The weights: the best on dev if there was one, otherwise the last.
     pub weights: Vec<f32>,
     /// The epoch the weights are from.
@@ -227,44 +218,38 @@ pub struct Trained {
 /// Trains by an online method that compares gold and prediction.
 pub fn train<P: Separate>(
     problem: &P,
-    method: Method,
-    parameters: &Parameters,
+    training: &Training<Method>,
     run: Run<'_>,
-) -> Result<Trained, LearnError> {
-    match method {
+) -> Result<Outcome, LearnError> {
+    match training.algorithm() {
         Method::AveragedPerceptron => {
-            online::train(problem, averaged_perceptron::Perceptron::new(parameters), parameters, run)
+            online::train(problem, P::separate, averaged_perceptron::Perceptron::new(training), training, run)
         }
         Method::PassiveAggressive => {
-            online::train(problem, passive_aggressive::PassiveAggressive::new(parameters), parameters, run)
+            let rule = passive_aggressive::PassiveAggressive::new(training);
+            online::train(problem, P::separate, rule, training, run)
         }
         Method::Arow => {
-            online::train(problem, arow::Arow::new(parameters, problem.parameters()), parameters, run)
+            let rule = arow::Arow::new(training, problem.parameters());
+            online::train(problem, P::separate, rule, training, run)
         }
         Method::Pegasos => {
-            online::train(problem, pegasos::Pegasos::new(parameters, problem.examples()), parameters, run)
+            let rule = pegasos::Pegasos::new(training, problem.examples());
+            online::train(problem, P::separate, rule, training, run)
         }
-        Method::Sgd | Method::Lbfgs => Err(LearnError::UnknownAlgorithm {
-            name: method.info().name.to_string(),
-            known: "averaged-perceptron, passive-aggressive, arow, pegasos (the problem can only be decoded)"
-                .into(),
-        }),
+        method => Err(method.refuse("the problem can only be decoded")),
     }
 }
 
 /// Trains by a method that follows the gradient of the loss.
 pub fn train_differentiable<P: Differentiate>(
     problem: &P,
-    method: Method,
-    parameters: &Parameters,
+    training: &Training<Method>,
     run: Run<'_>,
-) -> Result<Trained, LearnError> {
-    match method {
-        Method::Sgd => sgd::train(problem, parameters, run),
-        Method::Lbfgs => lbfgs::train(problem, parameters, run),
-        _ => Err(LearnError::UnknownAlgorithm {
-            name: method.info().name.to_string(),
-            known: "sgd, lbfgs (the loss is differentiable)".into(),
-        }),
+) -> Result<Outcome, LearnError> {
+    match training.algorithm() {
+        Method::Sgd => sgd::train(problem, training, run),
+        Method::Lbfgs => lbfgs::train(problem, training, run),
+        method => Err(method.refuse("the loss is differentiable")),
     }
 }

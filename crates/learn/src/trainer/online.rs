@@ -6,15 +6,18 @@ use rayon::prelude::*;
 
 use super::checkpoint::Checkpoint;
 use super::stopping::Stopping;
-use super::{EpochReport, Parameters, Run, Stop, Trained};
+use super::{EpochReport, Method, Outcome, Run, Stop, Training};
 use crate::LearnError;
 use crate::averaging::AveragedWeights;
 use crate::hash::combine;
-use crate::problem::{Separate, Separation};
+use crate::problem::{Problem, Weights};
 use crate::sparse::SparseVector;
 
 /// How one example changes the weights.
 pub(super) trait UpdateRule {
+    /// What is known of an example after it was visited, besides the difference.
+    type Seen: Send;
+
     /// What a unit of cost is worth in decoding; zero decodes for the score alone.
     fn cost(&self, weights: &AveragedWeights) -> f32 {
         let _ = weights;
@@ -29,6 +32,11 @@ pub(super) trait UpdateRule {
         None
     }
 
+    /// Whether a difference that is not empty is a wrong prediction.
+    fn predicts(&self) -> bool {
+        true
+    }
+
     /// A count that belongs to the state of the rule.
     fn clock(&mut self) -> Option<&mut f64> {
         None
@@ -39,7 +47,7 @@ pub(super) trait UpdateRule {
         &mut self,
         weights: &mut AveragedWeights,
         difference: &mut SparseVector,
-        outcome: &Separation,
+        seen: &Self::Seen,
     ) -> f64;
 }
 
@@ -57,26 +65,37 @@ pub(super) fn visiting_order(examples: usize, run: &Run<'_>, epoch: usize) -> Ve
     order
 }
 
-pub(super) fn train<P: Separate, R: UpdateRule>(
+/// Visits the examples in turn; `visit` decodes or differentiates one of them: problem, example, weights, what a unit of
+/// cost is worth, workspace, and the vector that receives the difference.
+pub(super) fn train<P: Problem, R: UpdateRule>(
     problem: &P,
+    visit: impl Fn(
+        &P,
+        usize,
+        Weights<'_>,
+        f32,
+        &mut P::Workspace,
+        &mut SparseVector,
+    ) -> Result<R::Seen, LearnError>
+    + Sync,
     mut rule: R,
-    parameters: &Parameters,
+    training: &Training<Method>,
     mut run: Run<'_>,
-) -> Result<Trained, LearnError> {
+) -> Result<Outcome, LearnError> {
     if problem.examples() == 0 {
         return Err(LearnError::NoExamples);
     }
     let begin = Instant::now();
-    let description = run.description(parameters, problem.parameters());
+    let description = run.description(training, problem.parameters());
     let mut weights = AveragedWeights::new(run.start(problem.parameters())?, rule.averages());
     let mut stopping = Stopping::new(run.patience);
     let mut first = 1;
     if let Some(saved) = Checkpoint::load(run.checkpoint.as_deref(), &description)? {
         first = saved.epoch()? + 1;
-        weights = saved.weights()?;
+        weights = saved.weights(problem.parameters(), rule.averages())?;
         stopping.restore(&saved)?;
         if let Some(memory) = rule.memory() {
-            *memory = saved.array("memory")?;
+            *memory = saved.array_of("memory", problem.parameters())?;
         }
         if let Some(clock) = rule.clock() {
             [*clock] = saved.numbers("clock")?;
@@ -84,8 +103,9 @@ pub(super) fn train<P: Separate, R: UpdateRule>(
     }
 
     let pool = (run.batch > 1).then(|| run.pool()).transpose()?;
-    let mut slots: Vec<Slot<P::Workspace>> =
-        (0..run.batch.max(1)).map(|_| Slot::new(problem.workspace())).collect();
+    let mut slots: Vec<Slot<P::Workspace, R::Seen>> = (0..run.batch.max(1))
+        .map(|_| Slot { workspace: problem.workspace(), difference: SparseVector::new(), seen: None })
+        .collect();
     let mut average = Vec::new();
     for epoch in first..=run.epochs {
         let (mut loss, mut errors) = (0.0, 0);
@@ -95,23 +115,19 @@ pub(super) fn train<P: Separate, R: UpdateRule>(
             }
             let cost = rule.cost(&weights);
             let current = weights.current();
-            let decode = |(slot, &example): (&mut Slot<P::Workspace>, &u32)| {
+            let decode = |(slot, &example): (&mut Slot<P::Workspace, R::Seen>, &u32)| {
                 slot.difference.clear();
-                slot.outcome = problem.separate(
-                    example as usize,
-                    current,
-                    cost,
-                    &mut slot.workspace,
-                    &mut slot.difference,
-                );
+                let Slot { workspace, difference, .. } = slot;
+                slot.seen = Some(visit(problem, example as usize, current, cost, workspace, difference));
             };
             match &pool {
                 Some(pool) => pool.install(|| slots.par_iter_mut().zip(chunk).for_each(decode)),
                 None => slots.iter_mut().zip(chunk).for_each(decode),
             }
             for slot in &mut slots[..chunk.len()] {
-                errors += usize::from(!slot.difference.is_empty());
-                loss += rule.update(&mut weights, &mut slot.difference, &slot.outcome);
+                let Some(seen) = slot.seen.take().transpose()? else { continue };
+                errors += usize::from(rule.predicts() && !slot.difference.is_empty());
+                loss += rule.update(&mut weights, &mut slot.difference, &seen);
                 weights.step();
             }
         }
@@ -119,7 +135,7 @@ pub(super) fn train<P: Separate, R: UpdateRule>(
             return Err(LearnError::Diverged { epoch, value: loss });
         }
         weights.average_into(&mut average);
-        let dev = run.dev.as_mut().map(|dev| dev(&average));
+        let dev = run.dev.as_mut().map(|dev| dev(&average)).transpose()?;
         let report = EpochReport { epoch, loss, errors, dev, seconds: begin.elapsed().as_secs_f64() };
         if let Some(progress) = &mut run.progress {
             progress(&report);
@@ -147,14 +163,8 @@ pub(super) fn train<P: Separate, R: UpdateRule>(
 }
 
 /// The place of one example of a batch.
-struct Slot<W> {
+struct Slot<W, S> {
     workspace: W,
     difference: SparseVector,
-    outcome: Separation,
-}
-
-impl<W> Slot<W> {
-    fn new(workspace: W) -> Self {
-        Self { workspace, difference: SparseVector::new(), outcome: Separation::CORRECT }
-    }
+    seen: Option<Result<S, LearnError>>,
 }

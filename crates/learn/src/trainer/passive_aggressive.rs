@@ -1,44 +1,22 @@
+use super::Method;
 use super::online::UpdateRule;
-use super::parameters::{AVERAGE, AlgorithmInfo, ParameterInfo, Parameters};
+use super::parameters::{AVERAGE, AlgorithmInfo, Parameter, Training};
 use crate::averaging::AveragedWeights;
 use crate::problem::Separation;
 use crate::sparse::SparseVector;
+use std::borrow::Cow;
 
 pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "passive-aggressive",
     summary: "Moves the weights just as far as the gold output needs to win by the cost of the prediction; with cost-augmented decoding, 1-best MIRA.",
     citation: "Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006, Online passive-aggressive algorithms, JMLR 7",
-    parameters: &[
-        ParameterInfo {
-            name: "type",
-            default: 1.0,
-            least: 0.0,
-            most: 2.0,
-            help: "0: no slack, 1: PA-I (step at most c), 2: PA-II (squared slack)",
-        },
-        ParameterInfo {
-            name: "c",
-            default: 1.0,
-            least: 1e-9,
-            most: 1e9,
-            help: "aggressiveness: larger values follow each example more closely",
-        },
-        ParameterInfo {
-            name: "cost-augmented",
-            default: 0.0,
-            least: 0.0,
-            most: 1.0,
-            help: "1: decode for score plus cost (MIRA), 0: for score alone",
-        },
-        ParameterInfo {
-            name: "cost-power",
-            default: 0.5,
-            least: 0.0,
-            most: 1.0,
-            help: "the margin is the cost to this power: 1 the cost itself, 0.5 its root, 0 one for any error; 1 when cost-augmented",
-        },
+    parameters: Cow::Borrowed(&[
+        Parameter::TYPE.info(1.0, 0.0, 2.0, "0: no slack, 1: PA-I (step at most c), 2: PA-II (squared slack)"),
+        Parameter::C.info(1.0, 1e-9, 1e9, "aggressiveness: larger values follow each example more closely"),
+        Parameter::COST_AUGMENTED.info(0.0, 0.0, 1.0, "1: decode for score plus cost (MIRA), 0: for score alone"),
+        Parameter::COST_POWER.info(0.5, 0.0, 1.0, "the margin is the cost to this power: 1 the cost itself, 0.5 its root, 0 one for any error; 1 when cost-augmented"),
         AVERAGE,
-    ],
+    ]),
 };
 
 /// w ← w + τ (Φ(gold) − Φ(predicted)) with τ from the loss ℓ = violation + margin and the squared length d of the
@@ -52,19 +30,21 @@ pub(super) struct PassiveAggressive {
 }
 
 impl PassiveAggressive {
-    pub(super) fn new(parameters: &Parameters) -> Self {
-        let augmented = parameters.is_on("cost-augmented");
+    pub(super) fn new(training: &Training<Method>) -> Self {
+        let augmented = training.is_on(Parameter::COST_AUGMENTED);
         Self {
-            kind: parameters.get("type").round() as u8,
-            c: parameters.get("c"),
+            kind: training.get(Parameter::TYPE).round() as u8,
+            c: training.get(Parameter::C),
             augmented,
-            power: if augmented { 1.0 } else { parameters.get("cost-power") },
-            average: parameters.is_on("average"),
+            power: if augmented { 1.0 } else { training.get(Parameter::COST_POWER) },
+            average: training.is_on(Parameter::AVERAGE),
         }
     }
 }
 
 impl UpdateRule for PassiveAggressive {
+    type Seen = Separation;
+
     fn cost(&self, _: &AveragedWeights) -> f32 {
         if self.augmented { 1.0 } else { 0.0 }
     }

@@ -1,23 +1,24 @@
+use super::Method;
 use super::online::UpdateRule;
-use super::parameters::{AVERAGE, AlgorithmInfo, ParameterInfo, Parameters};
+use super::parameters::{AVERAGE, AlgorithmInfo, Parameter, Training};
 use crate::averaging::AveragedWeights;
 use crate::problem::Separation;
 use crate::sparse::SparseVector;
+use std::borrow::Cow;
 
 pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "pegasos",
     summary: "Structured support vector machine: stochastic subgradient of the regularized hinge loss with cost-augmented decoding.",
     citation: "Shalev-Shwartz, Singer, Srebro & Cotter 2011, Pegasos: primal estimated sub-gradient solver for SVM, Math. Programming 127",
-    parameters: &[
-        ParameterInfo {
-            name: "c",
-            default: 1.0,
-            least: 1e-9,
-            most: 1e9,
-            help: "weight of the loss against the regularization: lambda = 1 / (c times the number of examples)",
-        },
+    parameters: Cow::Borrowed(&[
+        Parameter::C.info(
+            1.0,
+            1e-9,
+            1e9,
+            "weight of the loss against the regularization: lambda = 1 / (c times the number of examples)",
+        ),
         AVERAGE,
-    ],
+    ]),
 };
 
 /// w ← (1 − ηλ) w + η (Φ(gold) − Φ(predicted)) with η = 1/(λ t), so that 1 − ηλ = 1 − 1/t. The count begins at two:
@@ -29,14 +30,16 @@ pub(super) struct Pegasos {
 }
 
 impl Pegasos {
-    pub(super) fn new(parameters: &Parameters, examples: usize) -> Self {
-        let lambda = 1.0 / (parameters.get("c") * examples.max(1) as f64);
+    pub(super) fn new(training: &Training<Method>, examples: usize) -> Self {
+        let lambda = 1.0 / (training.get(Parameter::C) * examples.max(1) as f64);
         // Beginning after one epoch bounds the first steps by c: η = 1/(λ·n) = c.
-        Self { lambda, average: parameters.is_on("average"), time: 1.0 + examples as f64 }
+        Self { lambda, average: training.is_on(Parameter::AVERAGE), time: 1.0 + examples as f64 }
     }
 }
 
 impl UpdateRule for Pegasos {
+    type Seen = Separation;
+
     fn cost(&self, _: &AveragedWeights) -> f32 {
         1.0
     }

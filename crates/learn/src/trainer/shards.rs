@@ -3,6 +3,7 @@ use std::ops::Range;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
+use crate::LearnError;
 use crate::problem::{Differentiate, Weights};
 
 /// The gradient over all examples, summed shard by shard.
@@ -18,7 +19,7 @@ pub(super) struct Shards<W> {
 struct Lane<W> {
     workspace: W,
     gradient: Vec<f64>,
-    loss: f64,
+    loss: Result<f64, LearnError>,
 }
 
 /// Enough for the cores of a desktop; more shards would cost a pass over the weights each.
@@ -41,7 +42,7 @@ impl<W: Send> Shards<W> {
             .map(|_| Lane {
                 workspace: problem.workspace(),
                 gradient: vec![0.0; problem.parameters()],
-                loss: 0.0,
+                loss: Ok(0.0),
             })
             .collect();
         Self { ranges, lanes }
@@ -54,33 +55,31 @@ impl<W: Send> Shards<W> {
         weights: &[f32],
         pool: &ThreadPool,
         gradient: &mut [f64],
-    ) -> f64 {
+    ) -> Result<f64, LearnError> {
         gradient.fill(0.0);
         let mut loss = 0.0;
         for wave in self.ranges.chunks(self.lanes.len()) {
             pool.install(|| {
                 self.lanes.par_iter_mut().zip(wave).for_each(|(lane, range)| {
                     lane.gradient.fill(0.0);
-                    lane.loss = 0.0;
-                    for example in range.clone() {
-                        lane.loss += problem.differentiate(
-                            example,
-                            Weights::new(weights),
-                            &mut lane.workspace,
-                            lane.gradient.as_mut_slice(),
-                        );
-                    }
+                    let Lane { workspace, gradient, .. } = lane;
+                    lane.loss = range.clone().try_fold(0.0, |loss, example| {
+                        let weights = Weights::new(weights);
+                        Ok(loss
+                            + problem.differentiate(example, weights, workspace, gradient.as_mut_slice())?)
+                    });
                 });
-                for lane in &self.lanes[..wave.len()] {
-                    loss += lane.loss;
+                for lane in &mut self.lanes[..wave.len()] {
+                    loss += std::mem::replace(&mut lane.loss, Ok(0.0))?;
                     gradient.par_chunks_mut(1 << 16).zip(lane.gradient.par_chunks(1 << 16)).for_each(
                         |(sum, part)| {
                             sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
                         },
                     );
                 }
-            });
+                Ok::<_, LearnError>(())
+            })?;
         }
-        loss
+        Ok(loss)
     }
 }

@@ -1,5 +1,5 @@
 use super::checkpoint::{Checkpoint, Saved};
-use super::{EpochReport, Stop, Trained};
+use super::{EpochReport, Outcome, Stop};
 use crate::LearnError;
 use crate::averaging::AveragedWeights;
 
@@ -36,7 +36,7 @@ impl Stopping {
     }
 
     /// The best weights, or the last ones where there was no dev set.
-    pub(super) fn finish(self, stop: Stop, last: &AveragedWeights) -> Trained {
+    pub(super) fn finish(self, stop: Stop, last: &AveragedWeights) -> Outcome {
         let mut weights = Vec::new();
         if self.best.is_none() {
             last.average_into(&mut weights);
@@ -45,13 +45,13 @@ impl Stopping {
     }
 
     /// As [`finish`](Self::finish), for trainers with their own vector of weights.
-    pub(super) fn finish_with(self, stop: Stop, last: Vec<f32>) -> Trained {
+    pub(super) fn finish_with(self, stop: Stop, last: Vec<f32>) -> Outcome {
         let epochs = self.history.last().map_or(0, |report| report.epoch);
         match self.best {
             Some((score, epoch)) => {
-                Trained { weights: self.weights, epoch, best: Some(score), history: self.history, stop }
+                Outcome { weights: self.weights, epoch, best: Some(score), history: self.history, stop }
             }
-            None => Trained { weights: last, epoch: epochs, best: None, history: self.history, stop },
+            None => Outcome { weights: last, epoch: epochs, best: None, history: self.history, stop },
         }
     }
 
