@@ -2,12 +2,13 @@
 
 use std::sync::atomic::AtomicBool;
 
+use consonant_learn::LearnError;
 use consonant_learn::hash;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::names::FeatureNames;
 use consonant_learn::parts::{PartList, PartProblem, Parts as LearnParts};
 use consonant_learn::table::{HashKernel, Precision};
-use consonant_learn::trainer::{EpochReport, Method, Parameters, Run, train as train_online};
+use consonant_learn::trainer::{EpochReport, Method, Parameter, Run, Training, train as train_online};
 use consonant_text::evaluate::LinkScores;
 use consonant_text::jsonl::{Fault, Record, Thread};
 use rayon::prelude::*;
@@ -34,10 +35,8 @@ pub struct ThreadsSettings {
     pub epochs: usize,
     /// Stop when link F1 on dev has not risen for so many epochs.
     pub patience: Option<usize>,
-    /// The online training method, by its name in `consonant_learn`.
-    pub algorithm: String,
-    /// Its parameters, if other than the defaults.
-    pub parameters: Vec<(String, f64)>,
+    /// The online method and its parameters.
+    pub training: Training<Method>,
     /// Conversations that are decoded with the same weights; they can be decoded in parallel.
     pub batch: usize,
     /// Weights, as a power of two.
@@ -48,11 +47,6 @@ pub struct ThreadsSettings {
     pub seed: u64,
 }
 
-impl ThreadsSettings {
-    /// The training algorithm unless another is asked for.
-    pub const ALGORITHM: &str = "passive-aggressive";
-}
-
 impl Default for ThreadsSettings {
     fn default() -> Self {
         Self {
@@ -61,8 +55,7 @@ impl Default for ThreadsSettings {
             window: 64,
             epochs: 20,
             patience: Some(4),
-            algorithm: Self::ALGORITHM.to_owned(),
-            parameters: Vec::new(),
+            training: Method::PassiveAggressive.into(),
             batch: 4,
             bits: 21,
             threads: 1,
@@ -133,7 +126,7 @@ impl LearnParts for Task<'_> {
         1 << self.bits
     }
 
-    fn list(&self, example: usize, workspace: &mut Workspace, list: &mut PartList) {
+    fn list(&self, example: usize, workspace: &mut Workspace, list: &mut PartList) -> Result<(), LearnError> {
         let Example { conversation, links } = &self.examples[example];
         let Workspace { parts, contexts, keys, present, .. } = workspace;
         parts.rebuild(conversation.units.len(), self.shape.window, self.shape.graph, self.shape.constraint);
@@ -163,12 +156,20 @@ impl LearnParts for Task<'_> {
             keys.0.iter().for_each(|&key| list.feature(HashKernel::index(key, self.bits)));
             keys.0.clear();
         });
+        Ok(())
     }
 
-    fn decode(&self, _: usize, scores: &[f32], workspace: &mut Workspace, predicted: &mut [f32]) {
+    fn decode(
+        &self,
+        _: usize,
+        scores: &[f32],
+        workspace: &mut Workspace,
+        predicted: &mut [f32],
+    ) -> Result<(), LearnError> {
         let Workspace { parts, decoder, present, .. } = workspace;
-        decoder.decode(parts, scores, present).expect("scores are finite");
+        decoder.decode(parts, scores, present).map_err(LearnError::task)?;
         parts.of_links(present, |part| predicted[part] = 1.0);
+        Ok(())
     }
 }
 
@@ -191,8 +192,7 @@ pub fn train(
     progress: &mut dyn FnMut(Progress<'_>),
     interrupt: Option<&AtomicBool>,
 ) -> Result<TrainedThreads, ThreadsError> {
-    let method = Method::online_from_name(&settings.algorithm)?;
-    let parameters = Parameters::new(method.info(), defaults(method, &settings.parameters))?;
+    let training = suited(settings.training.clone())?;
     threads.iter().chain(dev.unwrap_or_default()).try_for_each(check)?;
     let counts = LinkCounts::of(threads, settings.window);
     if counts.links == 0 {
@@ -217,12 +217,11 @@ pub fn train(
     let task = Task { examples: &examples, shape, options: &options, bits: settings.bits };
     let mut scorer = |weights: &[f32]| {
         let dev = dev.as_deref().unwrap_or_default();
-        evaluate(dev, shape, settings.bits, weights)
+        evaluate(dev, shape, settings.bits, weights).map_err(LearnError::task)
     };
     let trained = train_online(
         &PartProblem::new(&task),
-        method,
-        &parameters,
+        &training,
         Run {
             epochs: settings.epochs,
             patience: settings.patience,
@@ -241,8 +240,7 @@ pub fn train(
         graph: settings.graph,
         constraint,
         window: settings.window,
-        algorithm: settings.algorithm.clone(),
-        parameters: settings.parameters.clone(),
+        training: settings.training.clone(),
         epoch: trained.epoch,
         f1: trained.best,
         conversations: threads.len(),
@@ -258,35 +256,33 @@ pub fn train(
     Ok(TrainedThreads { model, epoch: trained.epoch, f1: trained.best })
 }
 
-/// The parameters that suit this task, then those that were asked for.
-fn defaults(method: Method, asked: &[(String, f64)]) -> Vec<(&str, f64)> {
-    let own: &[(&str, f64)] = match method {
-        Method::PassiveAggressive => &[("cost-augmented", 1.0), ("c", 0.01)],
-        Method::AveragedPerceptron => &[("margin", 1.0)],
-        _ => &[],
-    };
-    own.iter().copied().chain(asked.iter().map(|(name, value)| (name.as_str(), *value))).collect()
+/// The algorithm with the parameters that suit this task, unless others were asked for.
+fn suited(training: Training<Method>) -> Result<Training<Method>, LearnError> {
+    match training.algorithm() {
+        Method::PassiveAggressive => training.or(Parameter::COST_AUGMENTED, 1.0)?.or(Parameter::C, 0.01),
+        _ => training.or(Parameter::MARGIN, 1.0),
+    }
 }
 
 /// Link F1 under some weights.
-fn evaluate(dev: &[Example], shape: Shape, bits: u32, weights: &[f32]) -> f64 {
+fn evaluate(dev: &[Example], shape: Shape, bits: u32, weights: &[f32]) -> Result<f64, ThreadsError> {
     let weigh = |keys: &[u64]| keys.iter().map(|&key| weights[HashKernel::index(key, bits) as usize]).sum();
     let found: Vec<Vec<(usize, usize)>> = dev
         .par_iter()
         .map_init(
             || Workspace::new(DecoderOptions { rows_first: true, ..DecoderOptions::default() }),
             |workspace, example| {
-                workspace.decode(&example.conversation, shape, weigh).expect("weights are finite");
+                workspace.decode(&example.conversation, shape, weigh)?;
                 let links = workspace.parts.links().iter().zip(&workspace.present);
-                links.filter(|(_, on)| **on).map(|(&link, _)| link).collect()
+                Ok(links.filter(|(_, on)| **on).map(|(&link, _)| link).collect())
             },
         )
-        .collect();
+        .collect::<Result<_, ThreadsError>>()?;
     let mut scores = LinkScores::default();
     for (example, found) in dev.iter().zip(found) {
         scores.conversation(example.links.iter().copied(), found);
     }
-    scores.score().f1
+    Ok(scores.score().f1)
 }
 
 /// Readers check what they read; conversations may come from elsewhere.

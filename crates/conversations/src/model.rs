@@ -5,6 +5,7 @@ use std::sync::Arc;
 use consonant_learn::model::Model;
 use consonant_learn::names::FeatureNames;
 use consonant_learn::table::HashKernel;
+use consonant_learn::trainer::{Method, Training};
 use consonant_text::jsonl::Thread;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -26,8 +27,8 @@ pub(crate) struct Settings {
     pub graph: GraphKind,
     pub constraint: Constraint,
     pub window: usize,
-    pub algorithm: String,
-    pub parameters: Vec<(String, f64)>,
+    #[serde(flatten)]
+    pub training: Training<Method>,
     pub epoch: usize,
     pub f1: Option<f64>,
     pub conversations: usize,

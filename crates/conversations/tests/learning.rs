@@ -4,6 +4,7 @@ use consonant_conversations::{
     Algorithm, Constraint, DecoderOptions, GraphKind, Linker, Progress, ThreadsError, ThreadsSettings, train,
 };
 use consonant_learn::model::Model;
+use consonant_learn::trainer::Method;
 use consonant_text::evaluate::LinkScores;
 use consonant_text::jsonl::{Thread, ThreadUnit};
 
@@ -147,7 +148,7 @@ fn mistakes_are_named() {
     data[1].links.push((2, 5));
     let error = train(&data, None, &small(GraphKind::Grid), &mut |_| {}, None).unwrap_err();
     assert!(matches!(&error, ThreadsError::Link { conversation, .. } if conversation == "1"), "{error}");
-    let settings = ThreadsSettings { algorithm: "sgd".into(), ..small(GraphKind::Grid) };
+    let settings = ThreadsSettings { training: Method::Sgd.into(), ..small(GraphKind::Grid) };
     assert!(train(&chats(3, 5), None, &settings, &mut |_| {}, None).is_err());
     let other = consonant_learn::model::ModelWriter::new("tagger", serde_json::json!({})).to_bytes();
     assert!(Linker::open(&Model::from_bytes(&other).unwrap()).is_err());

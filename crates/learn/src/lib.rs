@@ -19,12 +19,13 @@
 //!     fn workspace(&self) {}
 //!     fn examples(&self) -> usize { 5 }
 //!     fn parameters(&self) -> usize { 15 }
-//!     fn list(&self, example: usize, _: &mut (), parts: &mut PartList) {
+//!     fn list(&self, example: usize, _: &mut (), parts: &mut PartList) -> Result<(), LearnError> {
 //!         for colour in 0..3 {
 //!             let gold = colour == example % 3;
 //!             parts.push(if gold { 1.0 } else { 0.0 }, if gold { 0.0 } else { 1.0 });
 //!             parts.feature((3 * example + colour) as u32);
 //!         }
+//!         Ok(())
 //!     }
 //!     fn decode(&self, _: usize, scores: &[f32], _: &mut (), predicted: &mut [f32]) -> Result<(), LearnError> {
 //!         let best = (0..3).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap();

@@ -83,7 +83,12 @@ pub trait Parts: Sync {
     fn parameters(&self) -> usize;
 
     /// Lists the parts of an example; called before each decoding of it. `parts` comes empty.
-    fn list(&self, example: usize, workspace: &mut Self::Workspace, parts: &mut PartList);
+    fn list(
+        &self,
+        example: usize,
+        workspace: &mut Self::Workspace,
+        parts: &mut PartList,
+    ) -> Result<(), LearnError>;
 
     /// Finds the best output under `scores`, one for each part in the order listed, and writes how much of each part is in
     /// it: 0 or 1, or between for a relaxed solution. `predicted` comes filled with zeros.
@@ -143,10 +148,10 @@ impl<'a, T: Parts> PartProblem<'a, T> {
         weights: Weights<'_>,
         cost: f32,
         workspace: &mut PartWorkspace<T::Workspace>,
-    ) {
+    ) -> Result<(), LearnError> {
         let PartWorkspace { task, parts, scores, predicted } = workspace;
         parts.clear();
-        self.task.list(example, task, parts);
+        self.task.list(example, task, parts)?;
         scores.clear();
         scores.extend((0..parts.len()).map(|part| {
             let sum: f32 =
@@ -155,6 +160,7 @@ impl<'a, T: Parts> PartProblem<'a, T> {
         }));
         predicted.clear();
         predicted.resize(parts.len(), 0.0);
+        Ok(())
     }
 }
 
@@ -188,7 +194,7 @@ impl<T: Parts> Separate for PartProblem<'_, T> {
         workspace: &mut Self::Workspace,
         difference: &mut SparseVector,
     ) -> Result<Separation, LearnError> {
-        self.score(example, weights, cost, workspace);
+        self.score(example, weights, cost, workspace)?;
         let PartWorkspace { task, parts, scores, predicted } = workspace;
         self.task.decode(example, scores, task, predicted)?;
         let mut outcome = Separation { weight: self.task.weight(example), ..Separation::CORRECT };
@@ -212,7 +218,7 @@ impl<T: PartMarginals> Differentiate for PartProblem<'_, T> {
         workspace: &mut Self::Workspace,
         gradient: &mut G,
     ) -> Result<f64, LearnError> {
-        self.score(example, weights, 0.0, workspace);
+        self.score(example, weights, 0.0, workspace)?;
         let PartWorkspace { task, parts, scores, predicted } = workspace;
         let mut loss = self.task.marginals(example, scores, task, predicted)?;
         let weight = self.task.weight(example);

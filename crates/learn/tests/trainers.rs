@@ -51,13 +51,14 @@ impl Parts for Classes {
         CLASSES * INPUTS
     }
 
-    fn list(&self, example: usize, _: &mut (), parts: &mut PartList) {
+    fn list(&self, example: usize, _: &mut (), parts: &mut PartList) -> Result<(), LearnError> {
         let (inputs, gold) = &self.examples[example];
         for class in 0..CLASSES {
             let right = class == *gold;
             parts.push(if right { 1.0 } else { 0.0 }, if right { 0.0 } else { 1.0 });
             inputs.iter().for_each(|&input| parts.feature(input * CLASSES as u32 + class as u32));
         }
+        Ok(())
     }
 
     fn decode(&self, _: usize, scores: &[f32], _: &mut (), predicted: &mut [f32]) -> Result<(), LearnError> {

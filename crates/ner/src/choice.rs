@@ -155,7 +155,7 @@ pub(crate) fn halves(
                 Consistency::Words => Consistency::Words,
                 _ => Consistency::None,
             },
-            parameters: described.parameters.clone(),
+            training: described.training.clone(),
             bias: Some(0.0),
             strength: Some(1.0),
             // As many epochs as were of use to the whole, or a few.

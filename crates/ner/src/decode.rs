@@ -7,6 +7,7 @@ use consonant_learn::hash;
 use consonant_learn::table::Table;
 use consonant_map::Status;
 use consonant_map::solver::Method;
+use consonant_sequence::Algorithm;
 use consonant_sequence::features::TypeSums;
 use consonant_sequence::inference::{ScoredPath, TransitionMask};
 use consonant_sequence::{ChainDecoder, ChainModel, SentenceKeys};
@@ -439,7 +440,7 @@ impl<'m> Worker<'m> {
         self.reader.document(text);
         let labels = self.model.labels.len();
         // Learned scales of pieces also make every step different.
-        let is_scaled = self.model.settings.algorithm == "piecewise-nota";
+        let is_scaled = self.model.settings.training.algorithm() == Algorithm::PiecewiseNota;
         let mut all = Vec::with_capacity(text.len());
         for (number, sentence) in text.iter().enumerate() {
             let value = self.best(number, sentence)?;

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use consonant_learn::hash;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::table::Precision;
-use consonant_learn::trainer::{EpochReport, Run, Stop};
+use consonant_learn::trainer::{EpochReport, Parameter, Run, Stop};
 use consonant_sequence::features::{FeatureBuffer, Resources};
 use consonant_sequence::{
-    Algorithm, ChainModel, Corpus, CorpusBuilder, CorpusOptions, Dev, Labels, Pairs, Sentences, Training,
-    algorithm, train as train_chain,
+    Algorithm, ChainModel, Corpus, CorpusBuilder, CorpusOptions, Dev, Labels, Pairs, Plan, Sentences,
+    Training, train as train_chain,
 };
 use consonant_text::Sentence;
 use consonant_text::entity::Scheme;
@@ -44,10 +44,8 @@ pub struct NerSettings {
     pub consistency: Consistency,
     /// How entities become labels: IOB2 or BIOES.
     pub scheme: Scheme,
-    /// A name of [`consonant_sequence::ALGORITHMS`].
-    pub algorithm: String,
-    /// The algorithm's parameters that differ from their defaults.
-    pub parameters: Vec<(String, f64)>,
+    /// The algorithm and its parameters.
+    pub training: Training,
     /// The text of a template file; `None`: the built-in templates.
     pub templates: Option<String>,
     /// Clusters, gazetteers, vectors.
@@ -87,8 +85,7 @@ impl Default for NerSettings {
         Self {
             consistency: Consistency::None,
             scheme: Scheme::Bioes,
-            algorithm: "averaged-perceptron".to_owned(),
-            parameters: Vec::new(),
+            training: Algorithm::AveragedPerceptron.into(),
             templates: None,
             resources: Resources::default(),
             tags: false,
@@ -164,10 +161,17 @@ pub(crate) fn train_with_labels(
     let Read { corpus, features_per_word } = read_corpus(sentences, &gold, &features, (&settings, numbered))?;
     let labels = LabelSet::new(corpus.labels(), settings.scheme);
     let mask = labels.mask();
-    let algorithm = algorithm(&settings.algorithm)?;
-    let mut parameters = settings.parameters.clone();
-    let margin = margin(algorithm, &mut parameters, features_per_word);
-    let training = Training { algorithm, parameters, diagram: None, mask: Some(mask) };
+    // Perceptrons get a margin unless the user says otherwise: without one they stop to learn once the training data is
+    // right, however closely.
+    let usual = (MARGIN * features_per_word).round();
+    let plan = Plan {
+        training: settings.training.clone().or(Parameter::MARGIN, usual)?,
+        diagram: None,
+        mask: Some(mask),
+    };
+    let algorithm = plan.training.algorithm();
+    // By how much right labels are to stand out.
+    let margin = plan.training.given(Parameter::MARGIN).unwrap_or(LIKELY);
     let dev_encoded = dev.map(|dev| encode(dev, &corpus, &features, &settings)).transpose()?;
     let mut metric = |paths: &[Vec<u32>]| {
         let mut counts = Counts::default();
@@ -193,7 +197,7 @@ pub(crate) fn train_with_labels(
     };
     let dev_run =
         dev_encoded.as_ref().map(|sentences| Dev { sentences, candidates: None, metric: Some(&mut metric) });
-    let mut trained = train_chain(&corpus, &training, dev_run, run)?;
+    let mut trained = train_chain(&corpus, &plan, dev_run, run)?;
     trained.prune(settings.prune);
     let mut described = Settings {
         consistency: Consistency::None,
@@ -205,8 +209,7 @@ pub(crate) fn train_with_labels(
         strength: settings.strength.unwrap_or(1.0),
         scope: None,
         margin,
-        algorithm: algorithm.name.to_owned(),
-        parameters: training.parameters.clone(),
+        training: plan.training.clone(),
         epoch: trained.epoch,
         f1: trained.best,
         sentences: sentences.len(),
@@ -254,7 +257,7 @@ pub(crate) fn train_with_labels(
             let ordinary = OrdinaryWords::find(sentences, &gold);
             let marked = documents(sentences).len() < sentences.len();
             let scope = settings.scope.unwrap_or(if marked { Scope::Document } else { Scope::Set });
-            let how = (&settings, &training, scope, trained.epoch, interrupt);
+            let how = (&settings, &plan.training, scope, trained.epoch, interrupt);
             words = crate::words::learn(sentences, &gold, &features, &ordinary, corpus.labels(), how)?;
             described.scope = Some(scope);
             let chain = Box::new(ChainModel::open(&Model::from_bytes(&words)?)?);
@@ -335,20 +338,6 @@ fn trials<'t, 'd>(
         Some(trial) => Some(std::slice::from_mut(trial)),
         None => Some(halves).filter(|halves| enough && !halves.is_empty()),
     }
-}
-
-/// Perceptrons get a margin unless the user says otherwise: without one they stop to learn once the training data is right, however
-/// closely. Returns by how much right labels are to stand out.
-fn margin(algorithm: &Algorithm, parameters: &mut Vec<(String, f64)>, features_per_word: f64) -> f64 {
-    if !algorithm.parameters().iter().any(|parameter| parameter.name == "margin") {
-        return LIKELY;
-    }
-    if let Some((_, margin)) = parameters.iter().find(|(name, _)| name == "margin") {
-        return *margin;
-    }
-    let margin = (MARGIN * features_per_word).round();
-    parameters.push(("margin".to_owned(), margin));
-    margin
 }
 
 struct Read {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::names::FeatureNames;
+use consonant_sequence::Training;
 use consonant_sequence::features::{FeatureBuffer, Resources, Scope as FeatureScope};
 use consonant_sequence::{ChainModel, Strength};
 use consonant_text::Sentence;
@@ -90,8 +91,8 @@ pub(crate) struct Settings {
     pub scope: Option<Scope>,
     /// By how much right labels were made to stand out: the unit of scores.
     pub margin: f64,
-    pub algorithm: String,
-    pub parameters: Vec<(String, f64)>,
+    #[serde(flatten)]
+    pub training: Training,
     pub epoch: usize,
     pub f1: Option<f64>,
     pub sentences: usize,

@@ -6,6 +6,7 @@ use consonant_learn::model::Model;
 use consonant_learn::trainer::{EpochReport, Stop};
 use consonant_map::solver::Method;
 use consonant_ner::{Consistency, NerError, NerModel, NerSettings, Request, Scope, train};
+use consonant_sequence::Algorithm;
 use consonant_text::entity::Scheme;
 use consonant_text::{Columns, Sentence, SentenceReader};
 
@@ -197,12 +198,12 @@ fn an_interrupted_training_leaves_agreement_out_and_says_so() {
 fn templates_with_pairs_of_labels_and_other_algorithms_work() {
     let templates = "U0:%x[0,0]\nU1:%x[-1,0]\nU2:%h[0,0]\nB0:%h[-1,0]/%h[0,0]\n".to_owned();
     for (algorithm, consistency) in [
-        ("averaged-perceptron", Consistency::Patterns),
-        ("likelihood", Consistency::Words),
-        ("memm", Consistency::None),
+        (Algorithm::AveragedPerceptron, Consistency::Patterns),
+        (Algorithm::Likelihood, Consistency::Words),
+        (Algorithm::Memm, Consistency::None),
     ] {
         let mut settings = settings(consistency);
-        settings.algorithm = algorithm.to_owned();
+        settings.training = algorithm.into();
         settings.templates = Some(templates.clone());
         settings.epochs = None;
         trained(settings, true);
@@ -218,8 +219,6 @@ fn what_cannot_be_learned_is_an_error() {
     ));
     assert!(matches!(train(&[], None, NerSettings::default(), &mut |_| {}, None), Err(NerError::NoEntities)));
     let text = read(&documents(3, 1, true));
-    let wrong = NerSettings { algorithm: "magic".to_owned(), ..NerSettings::default() };
-    assert!(train(&text, None, wrong, &mut |_| {}, None).is_err());
     let wrong = NerSettings { templates: Some("%x".to_owned()), ..NerSettings::default() };
     assert!(train(&text, None, wrong, &mut |_| {}, None).is_err());
 }

@@ -3,10 +3,11 @@
 //! A feature's weights for all labels stand side by side in one hash kernel, beginning at the feature's own place; rows of
 //! different features overlap, as weights in a hash kernel do.
 
+use consonant_learn::LearnError;
 use consonant_learn::problem::{Problem, Separate, Separation, Weights};
 use consonant_learn::sparse::SparseVector;
 use consonant_learn::table::HashKernel;
-use consonant_learn::trainer::{Method, Parameters, Run, train as train_online};
+use consonant_learn::trainer::{Method, Parameter, Run, Training, train as train_online};
 
 use crate::features::{Encoded, Surroundings};
 use crate::{ParserError, TrainingSentence};
@@ -101,7 +102,7 @@ impl Separate for Task {
         cost: f32,
         scores: &mut Vec<f32>,
         difference: &mut SparseVector,
-    ) -> Separation {
+    ) -> Result<Separation, LearnError> {
         let features = &self.features[self.starts[example]..self.starts[example + 1]];
         let gold = self.gold[example] as usize;
         scores.fill(0.0);
@@ -122,13 +123,13 @@ impl Separate for Task {
         scores[gold] -= cost;
         let found = best(scores);
         if found == gold {
-            return Separation::CORRECT;
+            return Ok(Separation::CORRECT);
         }
         for &feature in features {
             difference.push(self.index(feature, gold), 1.0);
             difference.push(self.index(feature, found), -1.0);
         }
-        Separation { violation: scores[found] - cost - own, cost: 1.0, weight: 1.0 }
+        Ok(Separation { violation: scores[found] - cost - own, cost: 1.0, weight: 1.0 })
     }
 }
 
@@ -140,7 +141,8 @@ pub(crate) fn train(
     run: Run<'_>,
 ) -> Result<Vec<f32>, ParserError> {
     let task = Task::new(sentences, labels, bits);
-    let method = Method::PassiveAggressive;
-    let parameters = Parameters::new(method.info(), [("cost-augmented", 1.0), ("c", 0.02)])?;
-    Ok(train_online(&task, method, &parameters, run)?.weights)
+    let training = Training::new(Method::PassiveAggressive)
+        .with(Parameter::COST_AUGMENTED, 1.0)?
+        .with(Parameter::C, 0.02)?;
+    Ok(train_online(&task, &training, run)?.weights)
 }

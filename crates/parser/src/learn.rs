@@ -1,10 +1,11 @@
 //! Training: the pruner, then the parts, then the labels.
 
+use consonant_learn::LearnError;
 use consonant_learn::hash;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::parts::{PartList, PartProblem, Parts as LearnParts};
 use consonant_learn::table::{HashKernel, Precision};
-use consonant_learn::trainer::{EpochReport, Method, Parameters, Run, train as train_online};
+use consonant_learn::trainer::{EpochReport, Method, Parameter, Run, Training, train as train_online};
 use consonant_map::oracle::arborescence::RootChildren;
 use consonant_text::Sentence;
 use rayon::prelude::*;
@@ -37,10 +38,8 @@ pub struct ParserSettings {
     pub epochs: usize,
     /// Stop when the share of right heads on dev has not risen for so many epochs.
     pub patience: Option<usize>,
-    /// The online training method of the parts, by its name in `consonant_learn`.
-    pub algorithm: String,
-    /// Its parameters, if other than the defaults.
-    pub parameters: Vec<(String, f64)>,
+    /// The online method and its parameters.
+    pub training: Training<Method>,
     /// Sentences that are decoded with the same weights; they can be decoded in parallel.
     pub batch: usize,
     /// Weights of parts, as a power of two.
@@ -70,8 +69,7 @@ impl Default for ParserSettings {
             pruning: PruningLimits::default(),
             epochs: 10,
             patience: None,
-            algorithm: Method::PassiveAggressive.info().name.to_owned(),
-            parameters: Vec::new(),
+            training: Method::PassiveAggressive.into(),
             batch: 4,
             bits: 23,
             label_bits: 22,
@@ -160,13 +158,18 @@ impl LearnParts for Task<'_> {
         1 << self.bits
     }
 
-    fn list(&self, example: usize, workspace: &mut TaskWorkspace, list: &mut PartList) {
+    fn list(
+        &self,
+        example: usize,
+        workspace: &mut TaskWorkspace,
+        list: &mut PartList,
+    ) -> Result<(), LearnError> {
         let TrainingSentence { encoded, heads, arcs, .. } = &self.sentences[example];
         let TaskWorkspace { parts, features, numbers, gold, .. } = workspace;
         features.load(encoded, self.kinds);
         parts
             .rebuild(encoded.words(), arcs, self.kinds, self.options.root_children)
-            .expect("candidate arcs were made by the pruner");
+            .map_err(LearnError::task)?;
         gold.clear();
         gold.resize(parts.len(), false);
         parts.of_tree(heads, |part| gold[part] = true);
@@ -180,12 +183,20 @@ impl LearnParts for Task<'_> {
             score::features(encoded, features, parts, part, numbers);
             numbers.iter().for_each(|&number| list.feature(HashKernel::index(number.into(), self.bits)));
         });
+        Ok(())
     }
 
-    fn decode(&self, _: usize, scores: &[f32], workspace: &mut TaskWorkspace, predicted: &mut [f32]) {
+    fn decode(
+        &self,
+        _: usize,
+        scores: &[f32],
+        workspace: &mut TaskWorkspace,
+        predicted: &mut [f32],
+    ) -> Result<(), LearnError> {
         let TaskWorkspace { parts, heads, decoder, .. } = workspace;
-        decoder.decode(parts, scores, heads).expect("the right tree is among the candidates");
+        decoder.decode(parts, scores, heads).map_err(LearnError::task)?;
         parts.of_tree(heads, |part| predicted[part] = 1.0);
+        Ok(())
     }
 }
 
@@ -226,13 +237,10 @@ pub fn train(
     progress: &mut dyn FnMut(Progress<'_>),
     interrupt: Option<&AtomicBool>,
 ) -> Result<TrainedParser, ParserError> {
-    let method = Method::online_from_name(&settings.algorithm)?;
-    let mut values: Vec<(&str, f64)> = Vec::new();
-    if method == Method::PassiveAggressive {
-        values.extend([("cost-augmented", 1.0), ("c", 0.01)]);
+    let mut training = settings.training.clone();
+    if training.algorithm() == Method::PassiveAggressive {
+        training = training.or(Parameter::COST_AUGMENTED, 1.0)?.or(Parameter::C, 0.01)?;
     }
-    values.extend(settings.parameters.iter().map(|(name, value)| (name.as_str(), *value)));
-    let parameters = Parameters::new(method.info(), values)?;
     if settings.projective && !settings.kinds.is_first_order() {
         return Err(ParserError::Projective);
     }
@@ -273,12 +281,13 @@ pub fn train(
     let algorithm = if settings.projective { Algorithm::Projective } else { Algorithm::Ad3 };
     let options = DecoderOptions { algorithm, root_children, ..DecoderOptions::default() };
     let task = Task { sentences: &data, kinds: settings.kinds, options: &options, bits: settings.bits };
-    let mut scorer =
-        |weights: &[f32]| dev.as_deref().map_or(0.0, |dev| accuracy(dev, settings.kinds, &options, weights));
+    let mut scorer = |weights: &[f32]| {
+        accuracy(dev.as_deref().unwrap_or_default(), settings.kinds, &options, weights)
+            .map_err(LearnError::task)
+    };
     let trained = train_online(
         &PartProblem::new(&task),
-        method,
-        &parameters,
+        &training,
         Run {
             epochs: settings.epochs,
             patience: settings.patience,
@@ -308,8 +317,7 @@ pub fn train(
         projective: settings.projective,
         heads: limits.heads,
         share: limits.share,
-        algorithm: settings.algorithm.clone(),
-        parameters: settings.parameters.clone(),
+        training: settings.training.clone(),
         epoch: trained.epoch,
         accuracy: trained.best,
         sentences: data.len(),
@@ -425,7 +433,12 @@ fn recall(dev: &[DevSentence]) -> f64 {
 }
 
 /// The share of right heads under some weights.
-fn accuracy(dev: &[DevSentence], kinds: PartKinds, options: &DecoderOptions, weights: &[f32]) -> f64 {
+fn accuracy(
+    dev: &[DevSentence],
+    kinds: PartKinds,
+    options: &DecoderOptions,
+    weights: &[f32],
+) -> Result<f64, ParserError> {
     #[derive(Default)]
     struct Buffers {
         parts: Parts,
@@ -440,17 +453,15 @@ fn accuracy(dev: &[DevSentence], kinds: PartKinds, options: &DecoderOptions, wei
             || Buffers { decoder: Decoder::new(options.clone()), ..Buffers::default() },
             |Buffers { parts, scoring, scores, heads, decoder }, sentence| {
                 let DevSentence { encoded, arcs, heads: gold } = sentence;
-                parts
-                    .rebuild(encoded.words(), arcs, kinds, options.root_children)
-                    .expect("candidate arcs were made by the pruner");
+                parts.rebuild(encoded.words(), arcs, kinds, options.root_children)?;
                 scoring.score(encoded, kinds, parts, weights, scores);
-                decoder.decode(parts, scores, heads).expect("candidate arcs hold a tree");
+                decoder.decode(parts, scores, heads)?;
                 let right = heads.iter().zip(gold).filter(|(head, gold)| Some(**head) == **gold).count();
-                (right, gold.iter().flatten().count())
+                Ok::<_, ParserError>((right, gold.iter().flatten().count()))
             },
         )
-        .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
-    right as f64 / all.max(1) as f64
+        .try_reduce(|| (0, 0), |a, b| Ok((a.0 + b.0, a.1 + b.1)))?;
+    Ok(right as f64 / all.max(1) as f64)
 }
 
 /// A number that other training data will not have.

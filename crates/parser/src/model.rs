@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use consonant_learn::model::Model;
 use consonant_learn::table::HashKernel;
+use consonant_learn::trainer::{Method, Training};
 use consonant_map::oracle::arborescence::RootChildren;
 use consonant_text::Sentence;
 use consonant_text::sentence::Layer;
@@ -36,8 +37,8 @@ pub(crate) struct Settings {
     pub projective: bool,
     pub heads: usize,
     pub share: f32,
-    pub algorithm: String,
-    pub parameters: Vec<(String, f64)>,
+    #[serde(flatten)]
+    pub training: Training<Method>,
     pub epoch: usize,
     pub accuracy: Option<f64>,
     pub sentences: usize,

@@ -4,10 +4,11 @@
 //! Almeida & Smith 2013, footnote 10), and always the head that it has in the model's own best tree, so that the
 //! candidates hold a tree.
 
+use consonant_learn::LearnError;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::parts::{PartList, PartMarginals, PartProblem, Parts as LearnParts};
 use consonant_learn::table::{HashKernel, Precision};
-use consonant_learn::trainer::{Method, Parameters, Run, train_differentiable};
+use consonant_learn::trainer::{Method, Parameter, Run, Training, train_differentiable};
 use consonant_map::oracle::Oracle;
 use consonant_map::oracle::arborescence::{self, Arborescence, RootChildren};
 
@@ -181,7 +182,12 @@ impl LearnParts for Task<'_> {
         1 << self.bits
     }
 
-    fn list(&self, example: usize, workspace: &mut TaskWorkspace, parts: &mut PartList) {
+    fn list(
+        &self,
+        example: usize,
+        workspace: &mut TaskWorkspace,
+        parts: &mut PartList,
+    ) -> Result<(), LearnError> {
         let TrainingSentence { encoded, heads, .. } = &self.sentences[example];
         let TaskWorkspace { features, numbers, .. } = workspace;
         features.load_for_pruning(encoded);
@@ -194,15 +200,23 @@ impl LearnParts for Task<'_> {
                 numbers.iter().for_each(|&number| parts.feature(HashKernel::index(number.into(), self.bits)));
             }
         }
+        Ok(())
     }
 
     /// The most probable head of each word; trainers that only decode are not used here.
-    fn decode(&self, example: usize, scores: &[f32], _: &mut TaskWorkspace, predicted: &mut [f32]) {
+    fn decode(
+        &self,
+        example: usize,
+        scores: &[f32],
+        _: &mut TaskWorkspace,
+        predicted: &mut [f32],
+    ) -> Result<(), LearnError> {
         let words = self.sentences[example].encoded.words();
         for (row, chosen) in scores.chunks_exact(words).zip(predicted.chunks_exact_mut(words)) {
             let best = (0..words).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap_or(0);
             chosen[best] = 1.0;
         }
+        Ok(())
     }
 }
 
@@ -216,7 +230,7 @@ impl PartMarginals for Task<'_> {
         scores: &[f32],
         workspace: &mut TaskWorkspace,
         marginals: &mut [f32],
-    ) -> f64 {
+    ) -> Result<f64, LearnError> {
         let sentence = &self.sentences[example];
         let words = sentence.encoded.words();
         let width = words + 1;
@@ -233,7 +247,7 @@ impl PartMarginals for Task<'_> {
             workspace.scores[place(arc)] = score;
         }
         let TaskWorkspace { sums, scores: all, marginals: found, .. } = workspace;
-        match sums.marginals(words, all, self.root_children, found) {
+        Ok(match sums.marginals(words, all, self.root_children, found) {
             Some(log_sum) => {
                 for (arc, marginal) in marginals.iter_mut().enumerate() {
                     let probability = found[place(arc)];
@@ -251,7 +265,7 @@ impl PartMarginals for Task<'_> {
                 })
                 .sum()
             }
-        }
+        })
     }
 }
 
@@ -263,8 +277,11 @@ pub(crate) fn train(
     run: Run<'_>,
 ) -> Result<Vec<f32>, ParserError> {
     let task = Task { sentences, root_children, bits };
-    let parameters = Parameters::new(Method::Sgd.info(), [("c2", 0.01), ("rate", 0.2), ("average", 1.0)])?;
-    Ok(train_differentiable(&PartProblem::new(&task), Method::Sgd, &parameters, run)?.weights)
+    let training = Training::new(Method::Sgd)
+        .with(Parameter::C2, 0.01)?
+        .with(Parameter::RATE, 0.2)?
+        .with(Parameter::AVERAGE, 1.0)?;
+    Ok(train_differentiable(&PartProblem::new(&task), &training, run)?.weights)
 }
 
 /// A pruner with weights that were just trained, as it will be after it was stored.

@@ -5,10 +5,11 @@ use std::sync::atomic::AtomicBool;
 use consonant_learn::hash;
 use consonant_learn::model::ModelWriter;
 use consonant_learn::table::Precision;
+use consonant_learn::trainer::Parameter;
 use consonant_learn::trainer::{EpochReport, Run, Stop};
 use consonant_sequence::inference::Candidates;
 use consonant_sequence::{
-    CorpusBuilder, CorpusOptions, Dev, Pairs, Training, algorithm, train as train_chain,
+    Algorithm, CorpusBuilder, CorpusOptions, Dev, Pairs, Training, train as train_chain,
 };
 use consonant_text::Sentence;
 use rustc_hash::FxHashMap;
@@ -29,10 +30,8 @@ const LONGEST: usize = 400;
 /// How to train a segmenter. The defaults are good for every treebank.
 #[derive(Debug, Clone)]
 pub struct SegmenterSettings {
-    /// A name of [`consonant_sequence::ALGORITHMS`].
-    pub algorithm: String,
-    /// The algorithm's parameters that differ from their defaults.
-    pub parameters: Vec<(String, f64)>,
+    /// The algorithm and its parameters.
+    pub training: Training,
     /// How many labels back the chain looks.
     pub order: usize,
     /// Features that occur less often get no weight.
@@ -52,8 +51,7 @@ pub struct SegmenterSettings {
 impl Default for SegmenterSettings {
     fn default() -> Self {
         Self {
-            algorithm: "averaged-perceptron".to_owned(),
-            parameters: Vec::new(),
+            training: Algorithm::AveragedPerceptron.into(),
             order: 1,
             min_count: 1,
             epochs: None,
@@ -166,13 +164,9 @@ pub fn train(
         (score.tokens() + score.sentences()) / 2.0
     };
 
-    let algorithm = algorithm(&settings.algorithm)?;
-    let mut parameters = settings.parameters.clone();
-    let given = parameters.iter().any(|(name, _)| name == "margin");
-    if !given && algorithm.parameters().iter().any(|parameter| parameter.name == "margin") {
-        parameters.push(("margin".to_owned(), (MARGIN * features as f64 / f64::from(gaps)).round()));
-    }
-    let training = Training { algorithm, parameters, diagram: None, mask: None };
+    let margin = (MARGIN * features as f64 / f64::from(gaps)).round();
+    let training = settings.training.clone().or(Parameter::MARGIN, margin)?;
+    let algorithm = training.algorithm();
     let run = Run {
         epochs: settings.epochs.unwrap_or(if algorithm.is_batch() { 200 } else { 20 }),
         patience: dev.is_some().then_some(settings.patience),
@@ -188,14 +182,13 @@ pub fn train(
         candidates: Some(&candidates),
         metric: Some(&mut metric),
     });
-    let trained = train_chain(&corpus, &training, held, run)?;
+    let trained = train_chain(&corpus, &training.clone().into(), held, run)?;
     let score = match dev {
         Some(_) => Some(measure(&trained.predict(&dev_sentences, Some(&candidates), None)?)),
         None => None,
     };
     let described = Settings {
-        algorithm: algorithm.name.to_owned(),
-        parameters: training.parameters.clone(),
+        training,
         epoch: trained.epoch,
         tokens_f1: score.map(|score| score.tokens()),
         sentences_f1: score.map(|score| score.sentences()),

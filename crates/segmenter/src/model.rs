@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_sequence::ChainModel;
+use consonant_sequence::Training;
 use consonant_text::Document;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -21,8 +22,8 @@ pub const TASK: &str = "segmenter";
 /// How a segmenter was made; the metadata of its file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Settings {
-    pub algorithm: String,
-    pub parameters: Vec<(String, f64)>,
+    #[serde(flatten)]
+    pub training: Training,
     pub epoch: usize,
     pub tokens_f1: Option<f64>,
     pub sentences_f1: Option<f64>,

@@ -4,6 +4,7 @@ use crate::inference::InferenceError;
 
 /// What can go wrong with chains and their training.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SequenceError {
     /// From the trainer or the model file.
     #[error(transparent)]
@@ -57,14 +58,6 @@ pub enum SequenceError {
         keys: usize,
         /// Values of the token.
         values: usize,
-    },
-    /// No such algorithm.
-    #[error("unknown algorithm `{name}`; known are: {known}")]
-    UnknownAlgorithm {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: String,
     },
     /// A combination that has no meaning or no implementation.
     #[error("{0}")]

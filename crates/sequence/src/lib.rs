@@ -2,7 +2,7 @@
 //!
 //! [`inference`] answers questions about arrays of scores and knows nothing of features. [`features`] turns tokens into
 //! feature keys. Between them stand training and models: a [`CorpusBuilder`] takes tokens with labels and keys, [`train()`]
-//! learns weights by any of the [`ALGORITHMS`], and a [`ChainModel`] predicts from a mapped file. What is trained is a
+//! learns weights by any [`Algorithm`], and a [`ChainModel`] predicts from a mapped file. What is trained is a
 //! [`Diagram`]: pieces, what they condition on, and how to decode; the algorithm says how its objective is followed.
 //!
 //! ```
@@ -10,7 +10,7 @@
 //! use consonant_learn::model::{Model, ModelWriter};
 //! use consonant_learn::table::Precision;
 //! use consonant_learn::trainer::Run;
-//! use consonant_sequence::{ChainModel, CorpusBuilder, CorpusOptions, SentenceKeys, Training, algorithm, train};
+//! use consonant_sequence::{Algorithm, ChainModel, CorpusBuilder, CorpusOptions, SentenceKeys, Training, train};
 //!
 //! let mut builder = CorpusBuilder::new(CorpusOptions::default());
 //! for sentence in [[("the", "D"), ("run", "N")], [("they", "P"), ("run", "V")]] {
@@ -19,9 +19,8 @@
 //!     builder.end();
 //! }
 //! let corpus = builder.finish()?;
-//! let algorithm = algorithm("piecewise-pseudo-perceptron")?;
-//! let training = Training { algorithm, parameters: Vec::new(), diagram: None, mask: None };
-//! let trained = train(&corpus, &training, None, Run { epochs: 5, ..Run::default() })?;
+//! let plan = Training::new(Algorithm::PiecewisePseudoPerceptron).into();
+//! let trained = train(&corpus, &plan, None, Run { epochs: 5, ..Run::default() })?;
 //! let mut writer = ModelWriter::new("tagger", serde_json::Value::Null);
 //! trained.store(&mut writer, Precision::Single);
 //!
@@ -40,7 +39,7 @@
 //! # Ok::<(), consonant_sequence::SequenceError>(())
 //! ```
 
-mod algorithm;
+pub mod algorithm;
 mod corpus;
 mod decoding;
 pub mod diagram;
@@ -59,7 +58,7 @@ mod space;
 mod strength;
 mod train;
 
-pub use algorithm::{ALGORITHMS, Algorithm, algorithm};
+pub use algorithm::{Algorithm, Training};
 pub use corpus::{Corpus, CorpusBuilder, CorpusOptions, Encoder, Pairs, UNSEEN};
 pub use diagram::Diagram;
 pub use error::SequenceError;
@@ -70,4 +69,4 @@ pub use parts::PartsOfLabel;
 pub use sentences::Sentences;
 pub use space::Space;
 pub use strength::Strength;
-pub use train::{Dev, Metric, TrainedChain, Training, train};
+pub use train::{Dev, Metric, Plan, TrainedChain, train};

@@ -1,11 +1,12 @@
 //! Training a chain by any of the algorithms.
 
+use consonant_learn::LearnError;
 use consonant_learn::model::ModelWriter;
 use consonant_learn::table::Precision;
-use consonant_learn::trainer::{self, EpochReport, Method, Parameters, Run, Stop, Trained};
+use consonant_learn::trainer::{self, EpochReport, Method, Outcome, Parameter, Run, Stop, TrainingAlgorithm};
 use rayon::prelude::*;
 
-use crate::algorithm::{Algorithm, Objective as Kind};
+use crate::algorithm::{Algorithm, Objective as Kind, Training, WIDTH};
 use crate::corpus::Corpus;
 use crate::decoding::{Assembly, Rule};
 use crate::diagram::{Decoding, Diagram, Nota};
@@ -14,29 +15,38 @@ use crate::objective::{EarlyUpdate, Negatives, Objective, Scaling, add_pair_scor
 use crate::{Sentences, SequenceError, UNKNOWN};
 
 /// What to train.
-pub struct Training<'a> {
-    /// By which algorithm.
-    pub algorithm: &'a Algorithm,
-    /// Parameters that differ from their defaults.
-    pub parameters: Vec<(String, f64)>,
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// By which algorithm, with which parameters.
+    pub training: Training,
     /// The user's own pieces instead of the algorithm's.
     pub diagram: Option<Diagram>,
     /// Forbidden label pairs.
     pub mask: Option<TransitionMask>,
 }
 
-impl Training<'_> {
-    /// The memory that training takes at its height, in bytes, the corpus included: an estimate to compare with what the machine has.
-    pub fn memory(&self, corpus: &Corpus, threads: usize) -> Result<u64, SequenceError> {
-        let order = corpus.space.grams.order();
-        let diagram =
-            self.diagram.clone().map_or_else(|| self.algorithm.diagram(order, &self.parameters), Ok)?;
-        let (_, parameters) = self.algorithm.check(&self.parameters)?;
+impl From<Training> for Plan {
+    fn from(training: Training) -> Self {
+        Self { training, diagram: None, mask: None }
+    }
+}
+
+impl Plan {
+    fn diagram(&self, order: usize) -> Diagram {
+        self.diagram.clone().unwrap_or_else(|| Algorithm::diagram(&self.training, order))
+    }
+
+    /// The memory that training takes at its height, in bytes, the corpus included: an estimate to compare with what the
+    /// machine has.
+    pub fn memory(&self, corpus: &Corpus, threads: usize) -> u64 {
+        let diagram = self.diagram(corpus.space.grams.order());
         let weights = (diagram.groups().len() * corpus.space.group_size()) as u64;
-        let by_weight = match self.algorithm.method {
-            // x, gradient, both of the last step, direction, steepest descent; single copies; the history; a gradient for each thread.
+        let by_weight = match self.training.algorithm().method() {
+            // x, gradient, both of the last step, direction, steepest descent; single copies; the history; a gradient for
+            // each thread.
             Method::Lbfgs => {
-                6 * 8 + 2 * 4 + 8 * parameters.get("memory") as u64 + 8 * threads.clamp(1, 8) as u64
+                let memory = self.training.get(Parameter::MEMORY) as u64;
+                6 * 8 + 2 * 4 + 8 * memory + 8 * threads.clamp(1, 8) as u64
             }
             // Values, their average and the best so far; variances.
             Method::Arow => 4 * 4,
@@ -44,10 +54,10 @@ impl Training<'_> {
             _ => 3 * 4 + 8,
         };
         let grams = corpus.space.grams.grams().iter().map(|gram| 64 + 8 * gram.len() as u64).sum::<u64>();
-        Ok(weights * (by_weight + 4)
+        weights * (by_weight + 4)
             + corpus.sentences.bytes() as u64
             + 40 * corpus.keys.len() as u64
-            + 2 * grams)
+            + 2 * grams
     }
 }
 
@@ -112,17 +122,14 @@ impl TrainedChain<'_> {
 /// Trains a chain.
 pub fn train<'a>(
     corpus: &'a Corpus,
-    training: &Training<'_>,
+    plan: &Plan,
     mut dev: Option<Dev<'_>>,
     run: Run<'_>,
 ) -> Result<TrainedChain<'a>, SequenceError> {
-    let algorithm = training.algorithm;
-    let (own, parameters) = algorithm.check(&training.parameters)?;
+    let algorithm = plan.training.algorithm();
+    let training = Algorithm::for_method(&plan.training)?;
     let order = corpus.space.grams.order();
-    let diagram = match &training.diagram {
-        Some(diagram) => diagram.clone(),
-        None => algorithm.diagram(order, &training.parameters)?,
-    };
+    let diagram = plan.diagram(order);
     diagram.check()?;
     if diagram.order() > order {
         let message = format!(
@@ -131,10 +138,10 @@ pub fn train<'a>(
         );
         return Err(SequenceError::Unsupported(message));
     }
-    if diagram.pieces.iter().any(|piece| piece.nota.is_some()) && !algorithm.method.needs_gradient() {
+    if diagram.pieces.iter().any(|piece| piece.nota.is_some()) && !algorithm.method().needs_gradient() {
         return Err(SequenceError::Unsupported(format!(
             "NOTA is a likelihood; `{}` cannot train it, use `piecewise-nota` or `sgd`",
-            algorithm.name
+            algorithm.name()
         )));
     }
     let mut rule = Rule::of(&diagram);
@@ -159,25 +166,20 @@ pub fn train<'a>(
     } = run;
     let initial = initial.or_else(|| corpus.base.as_ref().map(|model| model.initial_weights(corpus, groups)));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build();
-    let pool =
-        pool.map_err(|error| consonant_learn::LearnError::Threads { threads, problem: error.to_string() })?;
+    let pool = pool.map_err(|error| LearnError::Threads { threads, problem: error.to_string() })?;
     let has_dev = dev.is_some();
-    let mut failure = None;
     let mut measure = |weights: &[f32]| {
-        let Some(dev) = &mut dev else { return 0.0 };
-        let mask = training.mask.as_ref();
+        let Some(dev) = &mut dev else { return Ok(0.0) };
+        let mask = plan.mask.as_ref();
         let predicted = pool.install(|| predict(corpus, &rule, weights, dev.sentences, dev.candidates, mask));
-        match (predicted, &mut dev.metric) {
-            (Ok(paths), Some(metric)) => metric(&paths),
-            (Ok(paths), None) => accuracy(dev.sentences, &paths),
-            (Err(error), _) => {
-                failure.get_or_insert(error);
-                0.0
-            }
-        }
+        let paths = predicted.map_err(LearnError::task)?;
+        Ok(match &mut dev.metric {
+            Some(metric) => metric(&paths),
+            None => accuracy(dev.sentences, &paths),
+        })
     };
 
-    let mask = training.mask.as_ref();
+    let mask = plan.mask.as_ref();
     let (mut initial, mut negatives, mut remaining) = (initial, None, epochs);
     if let Some((probability, after)) = threshold(&diagram) {
         // The first stage is short and comes out the same each time, so only the second is worth a checkpoint.
@@ -194,7 +196,7 @@ pub fn train<'a>(
             interrupt,
             ..Run::default()
         };
-        let trained = trainer::train_differentiable(&objective, algorithm.method, &parameters, first)?;
+        let trained = trainer::train_differentiable(&objective, &training, first)?;
         negatives = Some(Negatives::above(corpus, &trained.weights, probability)?);
         (initial, remaining) = (Some(trained.weights), epochs - after.min(epochs));
     }
@@ -213,22 +215,19 @@ pub fn train<'a>(
         checkpoint,
         interrupt,
     };
-    let Trained { weights, epoch, best, history, stop } = match algorithm.objective {
-        Kind::EarlyUpdate if training.diagram.is_none() => {
-            let objective = EarlyUpdate::new(corpus, own.get("width") as usize, mask)?;
-            trainer::train(&objective, algorithm.method, &parameters, run)?
+    let Outcome { weights, epoch, best, history, stop } = match algorithm.objective() {
+        Kind::EarlyUpdate if plan.diagram.is_none() => {
+            let objective = EarlyUpdate::new(corpus, plan.training.get(WIDTH) as usize, mask)?;
+            trainer::train(&objective, &training, run)?
         }
         _ => {
             let objective = Objective::new(corpus, &diagram, mask, seed, negatives)?;
-            match algorithm.method.needs_gradient() {
-                true => trainer::train_differentiable(&objective, algorithm.method, &parameters, run)?,
-                false => trainer::train(&objective, algorithm.method, &parameters, run)?,
+            match algorithm.method().needs_gradient() {
+                true => trainer::train_differentiable(&objective, &training, run)?,
+                false => trainer::train(&objective, &training, run)?,
             }
         }
     };
-    if let Some(error) = failure {
-        return Err(error);
-    }
     if scaled {
         rule.decoding = Decoding::Scaled;
         rule.scales = learn_scales(corpus, &weights, threads)?;
@@ -247,11 +246,10 @@ fn threshold(diagram: &Diagram) -> Option<(f64, usize)> {
 const SCALE_ITERATIONS: usize = 20;
 
 fn learn_scales(corpus: &Corpus, weights: &[f32], threads: usize) -> Result<Vec<f32>, SequenceError> {
-    let parameters = Parameters::new(Method::Lbfgs.info(), [("c2", 0.0)])?;
+    let training = trainer::Training::new(Method::Lbfgs).with(Parameter::C2, 0.0)?;
     let initial = Some(vec![1.0; corpus.space.labels() + 1]);
     let run = Run { epochs: SCALE_ITERATIONS, threads, initial, ..Run::default() };
-    Ok(trainer::train_differentiable(&Scaling::new(corpus, weights)?, Method::Lbfgs, &parameters, run)?
-        .weights)
+    Ok(trainer::train_differentiable(&Scaling::new(corpus, weights)?, &training, run)?.weights)
 }
 
 /// The share of right labels among those that are known.

@@ -3,11 +3,11 @@
 use consonant_learn::hash::{combine, key};
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::table::Precision;
-use consonant_learn::trainer::Run;
+use consonant_learn::trainer::{Run, TrainingAlgorithm};
 use consonant_sequence::inference::TransitionMask;
 use consonant_sequence::{
-    ALGORITHMS, ChainModel, Corpus, CorpusBuilder, CorpusOptions, Dev, Diagram, SentenceKeys, Sentences,
-    SequenceError, TrainedChain, Training, algorithm, train,
+    Algorithm, ChainModel, Corpus, CorpusBuilder, CorpusOptions, Dev, Diagram, Plan, SentenceKeys, Sentences,
+    SequenceError, TrainedChain, Training, train,
 };
 
 type Sentence = Vec<(u64, &'static str)>;
@@ -72,9 +72,8 @@ fn accuracy(sentences: &Sentences, paths: &[Vec<u32>]) -> f64 {
     pairs().filter(|(found, gold)| found == gold).count() as f64 / pairs().count() as f64
 }
 
-fn plain(name: &str, parameters: &[(&str, f64)]) -> Training<'static> {
-    let parameters = parameters.iter().map(|&(name, value)| (name.to_string(), value)).collect();
-    Training { algorithm: algorithm(name).unwrap(), parameters, diagram: None, mask: None }
+fn plain(name: &str, parameters: &[(&str, f64)]) -> Plan {
+    Training::from_names(name, parameters.iter().copied()).unwrap().into()
 }
 
 fn predict_from_file(
@@ -104,15 +103,15 @@ fn predict_from_file(
 #[test]
 fn every_algorithm_learns_and_its_model_predicts_the_same_from_a_file() {
     let (training_set, dev_set) = (generate(150, 1), generate(60, 2));
-    for algorithm in ALGORITHMS {
+    for algorithm in Algorithm::ALL {
         for order in 0..=2 {
-            let local = ["memm", "bidirectional-cmm"].contains(&algorithm.name);
-            if (local && order == 2) || (algorithm.name == "piecewise-nota" && order != 1) {
+            let local = ["memm", "bidirectional-cmm"].contains(&algorithm.name());
+            if (local && order == 2) || (algorithm.name() == "piecewise-nota" && order != 1) {
                 continue;
             }
             let corpus = corpus(&training_set, CorpusOptions { order, ..CorpusOptions::default() });
             let dev = encode(&corpus, &dev_set);
-            let training = plain(algorithm.name, &[]);
+            let training = plain(algorithm.name(), &[]);
             let run = Run { epochs: 25, shuffle: true, patience: Some(10), ..Run::default() };
             let trained =
                 train(&corpus, &training, Some(Dev { sentences: &dev, candidates: None, metric: None }), run)
@@ -120,15 +119,15 @@ fn every_algorithm_learns_and_its_model_predicts_the_same_from_a_file() {
             let paths = trained.predict(&dev, None, None).unwrap();
             let reached = accuracy(&dev, &paths);
             let wanted = if order == 0 { 0.85 } else { 0.95 };
-            assert!(reached >= wanted, "{} of order {order}: {reached}", algorithm.name);
+            assert!(reached >= wanted, "{} of order {order}: {reached}", algorithm.name());
             assert_eq!(
                 predict_from_file(&trained, &dev_set, Precision::Single),
                 paths,
                 "{} of order {order}",
-                algorithm.name
+                algorithm.name()
             );
             let halved = accuracy(&dev, &predict_from_file(&trained, &dev_set, Precision::Half));
-            assert!((halved - reached).abs() < 0.02, "{}: {halved} {reached}", algorithm.name);
+            assert!((halved - reached).abs() < 0.02, "{}: {halved} {reached}", algorithm.name());
         }
     }
 }
@@ -147,20 +146,20 @@ fn labels_with_parts_are_learned_by_every_algorithm_and_come_back_from_a_file() 
     let options = CorpusOptions { parts_of: Some(nominal_and_lexical), ..CorpusOptions::default() };
     let corpus = corpus(&training_set, options);
     let dev = encode(&corpus, &dev_set);
-    for algorithm in ALGORITHMS {
+    for algorithm in Algorithm::ALL {
         let of_threads = |threads| {
             let run = Run { epochs: 25, shuffle: true, threads, ..Run::default() };
-            train(&corpus, &plain(algorithm.name, &[]), None, run).unwrap()
+            train(&corpus, &plain(algorithm.name(), &[]), None, run).unwrap()
         };
         let trained = of_threads(1);
         let paths = trained.predict(&dev, None, None).unwrap();
         let reached = accuracy(&dev, &paths);
-        assert!(reached >= 0.95, "{}: {reached}", algorithm.name);
-        assert_eq!(predict_from_file(&trained, &dev_set, Precision::Single), paths, "{}", algorithm.name);
+        assert!(reached >= 0.95, "{}: {reached}", algorithm.name());
+        assert_eq!(predict_from_file(&trained, &dev_set, Precision::Single), paths, "{}", algorithm.name());
         let bits = |trained: &TrainedChain<'_>| -> Vec<u32> {
             trained.weights.iter().map(|weight| weight.to_bits()).collect()
         };
-        assert_eq!(bits(&trained), bits(&of_threads(2)), "{}", algorithm.name);
+        assert_eq!(bits(&trained), bits(&of_threads(2)), "{}", algorithm.name());
     }
 }
 
@@ -246,7 +245,7 @@ fn user_diagrams_train_and_masks_hold() {
     let dev = encode(&corpus, &dev_set);
     let pieces = "diagram pairs\npiece two\nvariables 0 1\nfactor 0\nfactor 1\nfactor 0 1\ndecode global";
     for name in ["likelihood", "averaged-perceptron", "sgd"] {
-        let training = Training { diagram: Some(Diagram::parse(pieces).unwrap()), ..plain(name, &[]) };
+        let training = Plan { diagram: Some(Diagram::parse(pieces).unwrap()), ..plain(name, &[]) };
         let trained = train(&corpus, &training, None, Run { epochs: 30, ..Run::default() }).unwrap();
         assert!(accuracy(&dev, &trained.predict(&dev, None, None).unwrap()) > 0.95, "{name}");
     }
@@ -254,7 +253,7 @@ fn user_diagrams_train_and_masks_hold() {
     let (d, v) = (labels.get("D").unwrap(), labels.get("V").unwrap());
     let mut mask = TransitionMask::all_allowed(labels.len());
     mask.forbid(d, v).unwrap();
-    let training = Training { mask: Some(mask.clone()), ..plain("likelihood", &[]) };
+    let training = Plan { mask: Some(mask.clone()), ..plain("likelihood", &[]) };
     let trained = train(&corpus, &training, None, Run { epochs: 10, ..Run::default() }).unwrap();
     let paths = trained.predict(&dev, None, Some(&mask)).unwrap();
     assert!(paths.iter().all(|path| path.windows(2).all(|pair| pair != [d, v])));
@@ -280,9 +279,8 @@ fn bad_input_is_refused_with_its_place() {
         ..CorpusOptions::default()
     });
     assert!(message(fill(unknown, &generate(3, 1)).finish()).contains("`Z`"));
-    assert!(algorithm("magic").unwrap_err().to_string().contains("piecewise-nota"));
-    let corpus = corpus(&generate(5, 1), CorpusOptions::default());
-    let error = train(&corpus, &plain("likelihood", &[("width", 2.0)]), None, Run::default()).unwrap_err();
+    assert!(Algorithm::from_name("magic").unwrap_err().to_string().contains("piecewise-nota"));
+    let error = Training::from_names("likelihood", [("width", 2.0)]).unwrap_err();
     assert!(error.to_string().contains("c1, c2"), "{error}");
 
     // One label only, and sentences without tokens, are fine.
@@ -293,14 +291,14 @@ fn bad_input_is_refused_with_its_place() {
         builder.end();
     }
     let corpus = builder.finish().unwrap();
-    for algorithm in ALGORITHMS {
+    for algorithm in Algorithm::ALL {
         let trained =
-            train(&corpus, &plain(algorithm.name, &[]), None, Run { epochs: 3, ..Run::default() }).unwrap();
+            train(&corpus, &plain(algorithm.name(), &[]), None, Run { epochs: 3, ..Run::default() }).unwrap();
         assert_eq!(
             trained.predict(corpus.sentences(), None, None).unwrap(),
             [vec![], vec![0, 0], vec![]],
             "{}",
-            algorithm.name
+            algorithm.name()
         );
     }
 }

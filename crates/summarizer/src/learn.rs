@@ -3,10 +3,11 @@
 
 use std::sync::atomic::AtomicBool;
 
+use consonant_learn::LearnError;
 use consonant_learn::model::ModelWriter;
 use consonant_learn::multitask::TaskIndex;
 use consonant_learn::parts::{PartList, PartMarginals, PartProblem, Parts};
-use consonant_learn::trainer::{self, EpochReport, Method, Parameters, Run};
+use consonant_learn::trainer::{self, EpochReport, Method, Parameter, Run, Training};
 use consonant_text::{Document, Sentence};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -60,9 +61,7 @@ pub struct TrainingData<'a> {
 #[derive(Debug, Clone)]
 pub struct TrainingSettings {
     /// The trainer: one that compares gold and prediction.
-    pub algorithm: String,
-    /// Its parameters.
-    pub parameters: Vec<(String, f64)>,
+    pub training: Training<Method>,
     /// Passes over the data.
     pub epochs: usize,
     /// Stop after so many epochs without a better score on dev.
@@ -96,8 +95,7 @@ pub struct TrainingSettings {
 impl Default for TrainingSettings {
     fn default() -> Self {
         TrainingSettings {
-            algorithm: "pegasos".into(),
-            parameters: Vec::new(),
+            training: Method::Pegasos.into(),
             epochs: 10,
             patience: None,
             freedom: [1.0; 3],
@@ -157,7 +155,7 @@ const PRIOR: &str = "beginning";
 
 /// The weight of the hinge loss of topics, if none is given and training begins from built-in weights: a few hundred topics say more
 /// about single concepts than about whole summaries, and with a usual weight they undo what is there.
-const GENTLE: (&str, f64) = ("c", 1e-4);
+const GENTLE: f64 = 1e-4;
 
 /// Learns a summarizer. `dev` scores weights; the best are kept. `interrupt` ends training at the next example.
 pub fn train(
@@ -167,12 +165,12 @@ pub fn train(
     report: &mut dyn FnMut(&EpochReport),
     interrupt: Option<&AtomicBool>,
 ) -> Result<Trained, SummarizerError> {
-    let method = Method::from_name(&settings.algorithm)?;
-    let named = settings.parameters.iter().map(|(name, value)| (name.as_str(), *value));
+    let mut training = settings.training.clone();
+    let method = training.algorithm();
     let has_topics = !data.compressive.is_empty() || !data.extractive.is_empty();
-    let gentle = method == Method::Pegasos && settings.built_in && has_topics;
-    let gentle = (gentle && !settings.parameters.iter().any(|(name, _)| name == GENTLE.0)).then_some(GENTLE);
-    let parameters = Parameters::new(method.info(), gentle.into_iter().chain(named))?;
+    if method == Method::Pegasos && settings.built_in && has_topics {
+        training = training.or(Parameter::C, GENTLE)?;
+    }
     let corpus = Corpus::new(data, settings)?;
     if corpus.examples.is_empty() {
         return Err(SummarizerError::NoData);
@@ -185,17 +183,12 @@ pub fn train(
     };
     let mut initial = vec![0.0; corpus.index.parameters()];
     initial[0] = settings.built_in as u8 as f32;
-    let mut failure = None;
     let mut score = |weights: &[f32]| {
-        let Some(dev) = dev else { return 0.0 };
+        let Some(dev) = dev else { return Ok(0.0) };
         let rows = corpus.rows(weights);
-        let scored =
-            Summarizer::with_weights(&model_settings, rows.iter().map(|(name, w)| (name.as_str(), *w)))
-                .and_then(|summarizer| dev.score(&summarizer));
-        scored.unwrap_or_else(|error| {
-            failure = Some(error);
-            f64::NEG_INFINITY
-        })
+        Summarizer::with_weights(&model_settings, rows.iter().map(|(name, w)| (name.as_str(), *w)))
+            .and_then(|summarizer| dev.score(&summarizer))
+            .map_err(LearnError::task)
     };
     let problem = PartProblem::new(&corpus);
     let run = Run {
@@ -212,12 +205,9 @@ pub fn train(
         ..Run::default()
     };
     let trained = match method.needs_gradient() {
-        true => trainer::train_differentiable(&problem, method, &parameters, run)?,
-        false => trainer::train(&problem, method, &parameters, run)?,
+        true => trainer::train_differentiable(&problem, &training, run)?,
+        false => trainer::train(&problem, &training, run)?,
     };
-    if let Some(error) = failure {
-        return Err(error);
-    }
     let rows = corpus.rows(&trained.weights);
     let model = write(&model_settings, rows.iter().map(|(name, weights)| (name.as_str(), *weights)))?;
     Ok(Trained { model, epoch: trained.epoch, score: trained.best, features: rows.len() })
@@ -536,7 +526,7 @@ impl Parts for Corpus {
         self.index.parameters()
     }
 
-    fn list(&self, example: usize, _: &mut Scores, parts: &mut PartList) {
+    fn list(&self, example: usize, _: &mut Scores, parts: &mut PartList) -> Result<(), LearnError> {
         let example = &self.examples[example];
         for part in 0..example.parts.len() {
             parts.push(example.gold[part], example.costs[part]);
@@ -549,9 +539,16 @@ impl Parts for Corpus {
                 }
             }
         }
+        Ok(())
     }
 
-    fn decode(&self, example: usize, scores: &[f32], workspace: &mut Scores, predicted: &mut [f32]) {
+    fn decode(
+        &self,
+        example: usize,
+        scores: &[f32],
+        workspace: &mut Scores,
+        predicted: &mut [f32],
+    ) -> Result<(), LearnError> {
         let example = &self.examples[example];
         let problem = &example.problem;
         *workspace = Scores::zeros(problem);
@@ -560,12 +557,10 @@ impl Parts for Corpus {
         }
         let solution = match example.task {
             Task::Compression => integral(problem, &best_compression(problem, workspace)),
-            // A graph that cannot be built has no finite scores: nothing is predicted.
-            _ => relaxed(problem, workspace, self.iterations).unwrap_or_default(),
+            _ => relaxed(problem, workspace, self.iterations).map_err(LearnError::task)?,
         };
-        if !solution.units.is_empty() {
-            example.shares(&solution, predicted);
-        }
+        example.shares(&solution, predicted);
+        Ok(())
     }
 
     fn weight(&self, example: usize) -> f32 {
@@ -576,14 +571,17 @@ impl Parts for Corpus {
 impl PartMarginals for Corpus {
     /// Probabilities for single sentences. The sum over all summaries of a topic is out of reach; its greatest term stands
     /// for it, as in a perceptron.
-    fn marginals(&self, example: usize, scores: &[f32], workspace: &mut Scores, shares: &mut [f32]) -> f64 {
+    fn marginals(
+        &self,
+        example: usize,
+        scores: &[f32],
+        workspace: &mut Scores,
+        shares: &mut [f32],
+    ) -> Result<f64, LearnError> {
         if self.examples[example].task != Task::Compression {
-            self.decode(example, scores, workspace, shares);
-            return scores
-                .iter()
-                .zip(shares.iter())
-                .map(|(&score, &share)| f64::from(score) * f64::from(share))
-                .sum();
+            self.decode(example, scores, workspace, shares)?;
+            let values = scores.iter().zip(shares.iter());
+            return Ok(values.map(|(&score, &share)| f64::from(score) * f64::from(share)).sum());
         }
         let example = &self.examples[example];
         *workspace = Scores::zeros(&example.problem);
@@ -592,6 +590,6 @@ impl PartMarginals for Corpus {
         }
         let (relaxed, sum) = marginals(&example.problem, workspace);
         example.shares(&relaxed, shares);
-        sum
+        Ok(sum)
     }
 }

@@ -1,6 +1,7 @@
 //! Whole topics, written here: what the summarizer does with documents as people have them.
 
 use consonant_learn::model::Model;
+use consonant_learn::trainer::{Method, Parameter, Training};
 use consonant_map::Status;
 use consonant_summarizer::{
     Baseline, Empty, Mode, Request, Summarizer, TrainingData, TrainingSettings, TrainingTopic,
@@ -261,7 +262,7 @@ fn what_people_keep_is_learned_concept_by_concept() {
             min_count: 1,
             epochs: 1,
             // Whole summaries teach next to nothing here.
-            parameters: vec![("c".into(), 1e-9)],
+            training: Training::new(Method::Pegasos).with(Parameter::C, 1e-9).unwrap(),
             ..TrainingSettings::default()
         };
         let trained = train(data, None, &settings, &mut |_| {}, None).unwrap();

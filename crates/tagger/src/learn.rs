@@ -7,12 +7,12 @@ use std::sync::atomic::AtomicBool;
 use consonant_learn::hash;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::table::Precision;
-use consonant_learn::trainer::{EpochReport, Run, Stop};
+use consonant_learn::trainer::{EpochReport, Parameter, Run, Stop};
 use consonant_sequence::features::{Extractor, FeatureBuffer, Resources, Templates};
 use consonant_sequence::inference::Candidates;
 use consonant_sequence::{
-    Corpus, CorpusBuilder, CorpusOptions, Dev, Diagram, Labels, Pairs, Sentences, TrainedChain, Training,
-    algorithm, train as train_chain,
+    Algorithm, Corpus, CorpusBuilder, CorpusOptions, Dev, Diagram, Labels, Pairs, Plan, Sentences,
+    TrainedChain, Training, train as train_chain,
 };
 use consonant_text::Sentence;
 use rustc_hash::FxHashSet;
@@ -21,7 +21,7 @@ use crate::features::built_in_templates;
 use crate::model::{Settings, store};
 use crate::{Column, ConstantWords, Request, TagDictionary, Tagger, TaggerError};
 
-const DEFAULT_ALGORITHM: &str = "averaged-perceptron";
+const DEFAULT_ALGORITHM: Algorithm = Algorithm::AveragedPerceptron;
 /// Up to so many labels, every feature gets a weight for every label.
 const FEW_LABELS: usize = 64;
 /// Up to so many labels, chains of order 2 are small enough to be the default.
@@ -37,10 +37,8 @@ pub struct TaggerSettings {
     /// How many labels back the chain looks; `None`: that of the model to continue; or two where the default algorithm and
     /// the built-in templates have few labels; else one.
     pub order: Option<usize>,
-    /// A name of [`consonant_sequence::ALGORITHMS`].
-    pub algorithm: String,
-    /// The algorithm's parameters that differ from their defaults.
-    pub parameters: Vec<(String, f64)>,
+    /// The algorithm and its parameters.
+    pub training: Training,
     /// The user's own pieces.
     pub diagram: Option<Diagram>,
     /// The text of a template file; `None`: the built-in templates.
@@ -83,8 +81,7 @@ impl Default for TaggerSettings {
         Self {
             column: Column::Upos,
             order: None,
-            algorithm: DEFAULT_ALGORITHM.to_owned(),
-            parameters: Vec::new(),
+            training: DEFAULT_ALGORITHM.into(),
             diagram: None,
             templates: None,
             resources: Resources::default(),
@@ -251,19 +248,15 @@ impl Corpora<'_> {
 
     /// An estimate of the memory that training takes at its height, in bytes.
     pub fn memory(&self) -> Result<u64, TaggerError> {
-        Ok(self.training()?.memory(&self.corpus, self.settings.threads)?)
+        Ok(self.plan()?.memory(&self.corpus, self.settings.threads))
     }
 
     /// The algorithm with its parameters. Perceptrons get a margin unless the user says otherwise: without one they stop
     /// to learn once the training data is right, however closely.
-    fn training(&self) -> Result<Training<'static>, TaggerError> {
-        let algorithm = algorithm(&self.settings.algorithm)?;
-        let mut parameters = self.settings.parameters.clone();
-        let given = parameters.iter().any(|(name, _)| name == "margin");
-        if !given && algorithm.parameters().iter().any(|parameter| parameter.name == "margin") {
-            parameters.push(("margin".to_owned(), (MARGIN * self.features_per_token).round()));
-        }
-        Ok(Training { algorithm, parameters, diagram: self.settings.diagram.clone(), mask: None })
+    fn plan(&self) -> Result<Plan, TaggerError> {
+        let margin = (MARGIN * self.features_per_token).round();
+        let training = self.settings.training.clone().or(Parameter::MARGIN, margin)?;
+        Ok(Plan { training, diagram: self.settings.diagram.clone(), mask: None })
     }
 
     /// Trains. `interrupt` ends it at the next example; a checkpoint then stays.
@@ -273,8 +266,8 @@ impl Corpora<'_> {
         interrupt: Option<&AtomicBool>,
     ) -> Result<Trained, TaggerError> {
         let settings = &self.settings;
-        let training = self.training()?;
-        let algorithm = training.algorithm;
+        let plan = self.plan()?;
+        let algorithm = plan.training.algorithm();
         let dev = self.dev.as_ref().map(|dev| Dev {
             sentences: &dev.sentences,
             candidates: dev.candidates.as_deref(),
@@ -295,11 +288,10 @@ impl Corpora<'_> {
             interrupt,
             ..Run::default()
         };
-        let mut trained = train_chain(&self.corpus, &training, dev, run)?;
+        let mut trained = train_chain(&self.corpus, &plan, dev, run)?;
         let mut described = Settings {
             column: settings.column,
-            algorithm: algorithm.name.to_owned(),
-            parameters: training.parameters.clone(),
+            training: plan.training,
             epoch: trained.epoch,
             accuracy: trained.best,
             sentences: self.sentences.len(),
@@ -396,8 +388,9 @@ impl<'e> Reader<'e> {
 /// Two labels back pay where they are few; more labels do as well with one. Not every algorithm has a second order, and who
 /// brings templates gets the plain chain that other tools would train.
 fn default_order(labels: usize, settings: &TaggerSettings) -> usize {
-    let built_in =
-        settings.algorithm == DEFAULT_ALGORITHM && settings.diagram.is_none() && settings.templates.is_none();
+    let built_in = settings.training.algorithm() == DEFAULT_ALGORITHM
+        && settings.diagram.is_none()
+        && settings.templates.is_none();
     if built_in && labels <= FEW_FOR_SECOND_ORDER { 2 } else { 1 }
 }
 

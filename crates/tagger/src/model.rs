@@ -5,7 +5,7 @@ use std::sync::Arc;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::names::FeatureNames;
 use consonant_sequence::features::{Extractor, Resources, Scope, Templates};
-use consonant_sequence::{ChainModel, Strength};
+use consonant_sequence::{ChainModel, Strength, Training};
 use consonant_text::Sentence;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -23,8 +23,8 @@ const NAMED_WEIGHTS: usize = 2000;
 pub(crate) struct Settings {
     #[serde(with = "column_name")]
     pub column: Column,
-    pub algorithm: String,
-    pub parameters: Vec<(String, f64)>,
+    #[serde(flatten)]
+    pub training: Training,
     pub epoch: usize,
     pub accuracy: Option<f64>,
     pub sentences: usize,

@@ -2,7 +2,8 @@
 
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::table::Precision;
-use consonant_sequence::ALGORITHMS;
+use consonant_learn::trainer::TrainingAlgorithm;
+use consonant_sequence::Algorithm;
 use consonant_sequence::features::{Clusters, Gazetteer, Resources, Vectors};
 use consonant_tagger::{Column, Request, Tagger, TaggerError, TaggerSettings, Trained, prepare, train};
 use consonant_text::{Sentence, SentenceReader};
@@ -68,17 +69,16 @@ fn quick(column: Column) -> TaggerSettings {
 #[test]
 fn every_algorithm_trains_and_predicts() {
     let (sentences, dev) = (corpus(60, 1), corpus(30, 2));
-    for algorithm in ALGORITHMS {
-        let settings =
-            TaggerSettings { algorithm: algorithm.name.to_owned(), epochs: Some(30), ..quick(Column::Upos) };
+    for &algorithm in Algorithm::ALL {
+        let settings = TaggerSettings { training: algorithm.into(), epochs: Some(30), ..quick(Column::Upos) };
         let trained = train(&sentences, Some(&dev), settings, &mut |_| {}).unwrap();
         let found = accuracy(&open(&trained), &dev);
-        assert!(found > 0.97, "{}: {found}", algorithm.name);
+        assert!(found > 0.97, "{}: {found}", algorithm.name());
         let reported = trained.accuracy.unwrap();
         assert!(
             (found - reported).abs() < 1e-9,
             "{}: the stored model scores {found}, training said {reported}",
-            algorithm.name
+            algorithm.name()
         );
     }
 }

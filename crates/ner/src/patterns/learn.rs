@@ -5,9 +5,10 @@
 
 use std::sync::atomic::AtomicBool;
 
+use consonant_learn::LearnError;
 use consonant_learn::problem::{Problem, Separate, Separation, Weights};
 use consonant_learn::sparse::SparseVector;
-use consonant_learn::trainer::{Method as Learning, Parameters, Run, train};
+use consonant_learn::trainer::{Method as Learning, Run, train};
 use consonant_map::solver::Method;
 use consonant_sequence::Labels;
 use consonant_text::Sentence;
@@ -102,9 +103,8 @@ impl PatternTask {
             return Ok(vec![0.0; self.layout.parameters()]);
         }
         self.value = (RATE * self.margin / self.groups.len() as f64).sqrt() as f32;
-        let parameters = Parameters::defaults(Learning::AveragedPerceptron.info());
         let run = Run { epochs: EPOCHS, shuffle: true, seed, threads, interrupt, ..Run::default() };
-        let trained = train(&self, Learning::AveragedPerceptron, &parameters, run)?;
+        let trained = train(&self, &Learning::AveragedPerceptron.into(), run)?;
         Ok(trained.weights.iter().map(|weight| weight * self.value).collect())
     }
 }
@@ -133,7 +133,7 @@ impl Separate for PatternTask {
         _: f32,
         decoder: &mut PatternDecoder,
         difference: &mut SparseVector,
-    ) -> Separation {
+    ) -> Result<Separation, LearnError> {
         let group = &self.groups[example];
         let weights: Vec<f32> =
             weights.values.iter().map(|weight| weight * weights.scale * self.value).collect();
@@ -146,11 +146,10 @@ impl Separate for PatternTask {
             weights: &weights,
             candidates: Some(&group.candidates),
         };
-        // Scores are finite and shapes fit by construction, so a graph can always be built; if not, there is nothing to learn from it.
-        let Ok(answer) = decoder.decode(&problem) else { return Separation::CORRECT };
+        let answer = decoder.decode(&problem).map_err(LearnError::task)?;
         let predicted: Vec<u32> = answer.paths.iter().flatten().copied().collect();
         if predicted == group.gold {
-            return Separation::CORRECT;
+            return Ok(Separation::CORRECT);
         }
         group.links.features(&self.layout, &group.gold, |index| difference.push(index as u32, self.value));
         group.links.features(&self.layout, &predicted, |index| difference.push(index as u32, -self.value));
@@ -164,6 +163,6 @@ impl Separate for PatternTask {
         }
         let wrong = predicted.iter().zip(&group.gold).filter(|(a, b)| a != b).count();
         let violation = (answer.value - problem.value(&gold_paths)) as f32;
-        Separation { violation, cost: wrong as f32, weight: 1.0 }
+        Ok(Separation { violation, cost: wrong as f32, weight: 1.0 })
     }
 }

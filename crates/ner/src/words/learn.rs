@@ -24,7 +24,7 @@ pub(crate) fn learn(
     labels: &Labels,
     (settings, training, scope, epochs, interrupt): (
         &NerSettings,
-        &Training<'_>,
+        &Training,
         Scope,
         usize,
         Option<&AtomicBool>,
@@ -53,22 +53,17 @@ pub(crate) fn learn(
         }
     }
     let corpus = builder.finish()?;
-    let training = Training {
-        algorithm: training.algorithm,
-        parameters: training.parameters.clone(),
-        diagram: None,
-        // Any label may follow any other in the next occurrence of a word.
-        mask: None,
-    };
+    // Any label may follow any other in the next occurrence of a word.
+    let plan = training.clone().into();
     let run = Run {
         epochs,
-        shuffle: !training.algorithm.is_batch(),
+        shuffle: !training.algorithm().is_batch(),
         seed: settings.seed,
         threads: settings.threads,
         interrupt,
         ..Run::default()
     };
-    let trained = train(&corpus, &training, None, run)?;
+    let trained = train(&corpus, &plan, None, run)?;
     let mut writer = ModelWriter::new(TASK, serde_json::Value::Null);
     trained.store(&mut writer, settings.precision);
     Ok(writer.to_bytes())

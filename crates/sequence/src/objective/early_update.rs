@@ -1,9 +1,11 @@
 //! Beam search with early update: the perceptron stops at the first position where the gold prefix leaves the beam.
 
+use consonant_learn::LearnError;
 use consonant_learn::problem::{Problem, Separate, Separation, Weights};
 use consonant_learn::sparse::SparseVector;
 
 use super::local::{LocalPieces, LocalWorkspace};
+use super::separation_of;
 use super::whole::{ChainWorkspace, WholeChain, chain};
 use crate::corpus::Corpus;
 use crate::diagram::Diagram;
@@ -92,16 +94,16 @@ impl Separate for EarlyUpdate<'_> {
         cost: f32,
         workspace: &mut EarlyWorkspace,
         difference: &mut SparseVector,
-    ) -> Separation {
+    ) -> Result<Separation, LearnError> {
         if self.width > 1 {
-            return self.beam(sentence, weights, workspace, difference).unwrap_or(Separation::CORRECT);
+            return separation_of(self.beam(sentence, weights, workspace, difference));
         }
         for token in self.corpus.sentences.range(sentence) {
             let outcome = self.greedy.separate(token, weights, cost, &mut workspace.greedy, difference);
             if outcome.cost > 0.0 {
-                return outcome;
+                return Ok(outcome);
             }
         }
-        Separation::CORRECT
+        Ok(Separation::CORRECT)
     }
 }

@@ -14,6 +14,7 @@ mod tests;
 mod whole;
 mod window;
 
+use consonant_learn::LearnError;
 use consonant_learn::problem::{Differentiate, Problem, Separate, Separation, Weights};
 use consonant_learn::sparse::{Gradient, SparseVector};
 
@@ -26,7 +27,7 @@ use self::whole::WholeChain;
 use self::window::{WindowPiece, WindowWorkspace};
 use crate::corpus::Corpus;
 use crate::diagram::{Diagram, Factor, Nota, Variables};
-use crate::inference::TransitionMask;
+use crate::inference::{InferenceError, TransitionMask};
 use crate::{Sentences, SequenceError, UNKNOWN};
 
 /// The pieces of a diagram over a corpus. Examples are the sentences for a piece with all variables, and the tokens for each
@@ -148,21 +149,21 @@ impl Separate for Objective<'_> {
         cost: f32,
         workspace: &mut Self::Workspace,
         difference: &mut SparseVector,
-    ) -> Separation {
+    ) -> Result<Separation, LearnError> {
         let (term, example) = self.locate(example);
-        match (&self.terms[term], &mut workspace[term]) {
+        separation_of(match (&self.terms[term], &mut workspace[term]) {
             (Term::Whole(term), TermWorkspace::Whole(workspace)) => {
                 term.separate(example, weights, cost, workspace, difference)
             }
             (Term::Local(term), TermWorkspace::Local(workspace)) => {
-                term.separate(example, weights, cost, workspace, difference)
+                Ok(term.separate(example, weights, cost, workspace, difference))
             }
             (Term::Window(term), TermWorkspace::Window(workspace)) => {
                 term.separate(example, weights, cost, workspace, difference)
             }
             // NOTA is defined by its likelihood; `train` refuses the other methods.
-            _ => Separation::CORRECT,
-        }
+            _ => Ok(Separation::CORRECT),
+        })
     }
 }
 
@@ -173,23 +174,23 @@ impl Differentiate for Objective<'_> {
         weights: Weights<'_>,
         workspace: &mut Self::Workspace,
         gradient: &mut G,
-    ) -> f64 {
+    ) -> Result<f64, LearnError> {
         let (term, example) = self.locate(example);
-        match (&self.terms[term], &mut workspace[term]) {
+        loss_of(match (&self.terms[term], &mut workspace[term]) {
             (Term::Whole(term), TermWorkspace::Whole(workspace)) => {
                 term.differentiate(example, weights, workspace, gradient)
             }
             (Term::Local(term), TermWorkspace::Local(workspace)) => {
-                term.differentiate(example, weights, workspace, gradient)
+                Ok(term.differentiate(example, weights, workspace, gradient))
             }
             (Term::Window(term), TermWorkspace::Window(workspace)) => {
                 term.differentiate(example, weights, workspace, gradient)
             }
             (Term::Nota(term), TermWorkspace::Nota(workspace)) => {
-                term.differentiate(example, weights, workspace, gradient)
+                Ok(term.differentiate(example, weights, workspace, gradient))
             }
-            _ => 0.0,
-        }
+            _ => Ok(0.0),
+        })
     }
 
     fn size(&self, example: usize) -> usize {
@@ -198,6 +199,26 @@ impl Differentiate for Objective<'_> {
             Term::Whole(term) => 1 + term.tokens(example),
             _ => 1,
         }
+    }
+}
+
+/// Passes over a sentence to which the constraints leave no sequence; it has no use in training.
+fn separation_of(result: Result<Separation, SequenceError>) -> Result<Separation, LearnError> {
+    match result {
+        Err(SequenceError::Inference(
+            InferenceError::NoAllowedSequence { .. } | InferenceError::BeamDeadEnd { .. },
+        )) => Ok(Separation::CORRECT),
+        result => result.map_err(LearnError::task),
+    }
+}
+
+/// As [`separation_of`]; weights so large that scores are no numbers have an infinite loss, from which a line search
+/// comes back.
+fn loss_of(result: Result<f64, SequenceError>) -> Result<f64, LearnError> {
+    match result {
+        Err(SequenceError::Inference(InferenceError::NoAllowedSequence { .. })) => Ok(0.0),
+        Err(SequenceError::Inference(InferenceError::NotANumber { .. })) => Ok(f64::INFINITY),
+        result => result.map_err(LearnError::task),
     }
 }
 

@@ -1,9 +1,10 @@
 //! A scale for each previous label, learned by global training over weights that were trained in pieces.
 
+use consonant_learn::LearnError;
 use consonant_learn::problem::{Differentiate, Problem, Weights};
 use consonant_learn::sparse::Gradient;
 
-use super::{add_pair_scores, node_scores};
+use super::{add_pair_scores, loss_of, node_scores};
 use crate::corpus::Corpus;
 use crate::inference::{Chain, Potentials, Transitions, Workspace};
 use crate::{SequenceError, UNKNOWN};
@@ -94,8 +95,8 @@ impl Differentiate for Scaling<'_> {
         weights: Weights<'_>,
         workspace: &mut ScalingWorkspace,
         gradient: &mut G,
-    ) -> f64 {
-        self.try_differentiate(sentence, weights.values, workspace, gradient).unwrap_or(0.0)
+    ) -> Result<f64, LearnError> {
+        loss_of(self.try_differentiate(sentence, weights.values, workspace, gradient))
     }
 
     fn size(&self, sentence: usize) -> usize {

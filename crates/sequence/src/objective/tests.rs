@@ -178,7 +178,8 @@ fn total_loss(objective: &Objective<'_>, weights: &[f32]) -> (f64, Vec<f64>) {
     let mut gradient = vec![0.0; objective.parameters()];
     let loss = (0..objective.examples())
         .map(|example| {
-            objective.differentiate(example, Weights::new(weights), &mut workspace, gradient.as_mut_slice())
+            let weights = Weights::new(weights);
+            objective.differentiate(example, weights, &mut workspace, gradient.as_mut_slice()).unwrap()
         })
         .sum();
     (loss, gradient)
@@ -326,7 +327,8 @@ fn check_scales(corpus: &Corpus) {
         let mut workspace = scaling.workspace();
         let loss: f64 = (0..scaling.examples())
             .map(|at| {
-                scaling.differentiate(at, Weights::new(scales), &mut workspace, gradient.as_mut_slice())
+                let scales = Weights::new(scales);
+                scaling.differentiate(at, scales, &mut workspace, gradient.as_mut_slice()).unwrap()
             })
             .sum();
         (loss, gradient)
@@ -369,13 +371,15 @@ fn violations_agree_with_the_differences_of_features() {
                     for (cost, scale) in [(0.0, 1.0), (1.0, 1.0), (0.5, 0.25)] {
                         for example in 0..objective.examples() {
                             let mut difference = SparseVector::new();
-                            let outcome = objective.separate(
-                                example,
-                                Weights { values: &weights, scale },
-                                cost,
-                                &mut workspace,
-                                &mut difference,
-                            );
+                            let outcome = objective
+                                .separate(
+                                    example,
+                                    Weights { values: &weights, scale },
+                                    cost,
+                                    &mut workspace,
+                                    &mut difference,
+                                )
+                                .unwrap();
                             let dot: f32 = difference
                                 .pairs()
                                 .iter()
@@ -408,7 +412,7 @@ fn a_beam_of_one_and_the_general_beam_update_alike() {
         for sentence in 0..narrow.examples() {
             let (mut greedy, mut general) = (SparseVector::new(), SparseVector::new());
             let weights = Weights::new(&weights);
-            narrow.separate(sentence, weights, 0.0, &mut workspace, &mut greedy);
+            narrow.separate(sentence, weights, 0.0, &mut workspace, &mut greedy).unwrap();
             narrow.beam(sentence, weights, &mut workspace, &mut general).unwrap();
             greedy.compact();
             general.compact();

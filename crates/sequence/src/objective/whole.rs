@@ -187,18 +187,6 @@ impl<'a> WholeChain<'a> {
         cost: f32,
         workspace: &mut ChainWorkspace,
         difference: &mut SparseVector,
-    ) -> Separation {
-        // A gold sequence that the constraints forbid has no use in training; it is passed over.
-        self.try_separate(sentence, weights, cost, workspace, difference).unwrap_or(Separation::CORRECT)
-    }
-
-    fn try_separate(
-        &self,
-        sentence: usize,
-        weights: Weights<'_>,
-        cost: f32,
-        workspace: &mut ChainWorkspace,
-        difference: &mut SparseVector,
     ) -> Result<Separation, SequenceError> {
         let corpus = self.corpus;
         let labels = corpus.space.labels();
@@ -294,16 +282,6 @@ impl<'a> WholeChain<'a> {
     }
 
     pub(crate) fn differentiate<G: Gradient + ?Sized>(
-        &self,
-        sentence: usize,
-        weights: Weights<'_>,
-        workspace: &mut ChainWorkspace,
-        gradient: &mut G,
-    ) -> f64 {
-        self.try_differentiate(sentence, weights, workspace, gradient).unwrap_or(0.0)
-    }
-
-    fn try_differentiate<G: Gradient + ?Sized>(
         &self,
         sentence: usize,
         weights: Weights<'_>,

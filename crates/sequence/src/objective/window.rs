@@ -156,21 +156,9 @@ impl<'a> WindowPiece<'a> {
         cost: f32,
         workspace: &mut WindowWorkspace,
         difference: &mut SparseVector,
-    ) -> Separation {
-        let outcome = Separation { weight: self.weights[token], ..Separation::CORRECT };
-        let Some(place) = self.place(token) else { return outcome };
-        self.try_separate(&place, weights, cost, workspace, difference)
-            .map_or(outcome, |found| Separation { weight: outcome.weight, ..found })
-    }
-
-    fn try_separate(
-        &self,
-        place: &Place<'_>,
-        weights: Weights<'_>,
-        cost: f32,
-        workspace: &mut WindowWorkspace,
-        difference: &mut SparseVector,
     ) -> Result<Separation, SequenceError> {
+        let correct = Separation { weight: self.weights[token], ..Separation::CORRECT };
+        let Some(place) = &self.place(token) else { return Ok(correct) };
         let (space, labels) = (&self.corpus.space, self.corpus.space.labels());
         self.score(place, weights, workspace)?;
         let WindowWorkspace { chain, path, .. } = workspace;
@@ -183,7 +171,7 @@ impl<'a> WindowPiece<'a> {
         let best = chain.inference.viterbi(&sequence, path)?;
         let errors = path.iter().zip(place.gold).filter(|(found, gold)| found != gold).count() as f32;
         if errors == 0.0 {
-            return Ok(Separation::CORRECT);
+            return Ok(correct);
         }
         let violation = (best - sequence.score(place.gold)?) as f32 - cost * errors;
         let start = self.group * space.group_size();
@@ -209,7 +197,7 @@ impl<'a> WindowPiece<'a> {
                 }
             }
         }
-        Ok(Separation { violation, cost: errors, weight: 1.0 })
+        Ok(Separation { violation, cost: errors, ..correct })
     }
 
     pub(crate) fn differentiate<G: Gradient + ?Sized>(
@@ -218,19 +206,9 @@ impl<'a> WindowPiece<'a> {
         weights: Weights<'_>,
         workspace: &mut WindowWorkspace,
         gradient: &mut G,
-    ) -> f64 {
-        let Some(place) = self.place(token) else { return 0.0 };
-        self.try_differentiate(&place, self.weights[token], weights, workspace, gradient).unwrap_or(0.0)
-    }
-
-    fn try_differentiate<G: Gradient + ?Sized>(
-        &self,
-        place: &Place<'_>,
-        weight: f32,
-        weights: Weights<'_>,
-        workspace: &mut WindowWorkspace,
-        gradient: &mut G,
     ) -> Result<f64, SequenceError> {
+        let Some(place) = &self.place(token) else { return Ok(0.0) };
+        let weight = self.weights[token];
         let (space, labels) = (&self.corpus.space, self.corpus.space.labels());
         self.score(place, weights, workspace)?;
         workspace.chain.refresh();

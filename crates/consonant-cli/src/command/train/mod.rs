@@ -17,8 +17,7 @@ use std::sync::atomic::Ordering;
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand};
 use consonant_learn::model::{Model, ModelWriter};
-use consonant_learn::trainer::Method;
-use consonant_sequence::ALGORITHMS;
+use consonant_learn::trainer::{Training, TrainingAlgorithm};
 use consonant_text::Sentence;
 
 use crate::context::Context;
@@ -95,22 +94,19 @@ fn read_conllu(path: &Path, learners: &str) -> Result<Vec<Sentence>> {
     Ok(reader.collect::<Result<_, _>>()?)
 }
 
-/// `--algorithm list` of tasks whose trainers decode: the online methods.
-fn list_online_methods(context: &Context) -> Result<ExitCode> {
+/// `--algorithm list`: those that suit a task, with their parameters.
+fn list_algorithms<A: TrainingAlgorithm>(context: &Context, suits: fn(A) -> bool) -> Result<ExitCode> {
     let mut out = context.open_output(None)?;
-    for method in Method::ALL.into_iter().filter(|method| !method.needs_gradient()) {
-        write!(out, "{}", method.info())?;
+    for &algorithm in A::ALL.iter().filter(|algorithm| suits(**algorithm)) {
+        write!(out, "{}", algorithm.info())?;
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// `--algorithm list` of tasks that label sequences.
-fn list_sequence_algorithms(context: &Context) -> Result<ExitCode> {
-    let mut out = context.open_output(None)?;
-    ALGORITHMS.iter().try_for_each(|algorithm| write!(out, "{algorithm}"))?;
-    out.finish()?;
-    Ok(ExitCode::SUCCESS)
+/// The algorithm and parameters of a command line.
+fn training<A: TrainingAlgorithm>(algorithm: &str, parameters: &[(String, f64)]) -> Result<Training<A>> {
+    Ok(Training::from_names(algorithm, parameters.iter().map(|(name, value)| (name, *value)))?)
 }
 
 /// Only a training needs these; `--algorithm list` does not.

@@ -8,7 +8,7 @@ use clap::Args;
 use consonant_learn::table::Precision;
 use consonant_learn::trainer::EpochReport;
 use consonant_ner::{Consistency, NerSettings, Scope, Trained, train};
-use consonant_sequence::{Pairs, algorithm};
+use consonant_sequence::{Algorithm, Pairs};
 use consonant_text::Sentence;
 use consonant_text::entity::Scheme;
 
@@ -100,7 +100,7 @@ impl TrainNer {
     /// Trains and writes the model.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         if self.algorithm == "list" {
-            return super::list_sequence_algorithms(context);
+            return super::list_algorithms::<Algorithm>(context, |_| true);
         }
         let (false, Some(out)) = (self.train.is_empty(), &self.model) else {
             return Err(super::no_places());
@@ -131,8 +131,7 @@ impl TrainNer {
         Ok(NerSettings {
             consistency: self.consistency,
             scheme: self.scheme,
-            algorithm: algorithm(&self.algorithm)?.name.to_owned(),
-            parameters: self.parameters.clone(),
+            training: super::training(&self.algorithm, &self.parameters)?,
             templates: self.template.as_deref().map(read_text).transpose()?,
             resources: resources::read(self.clusters.as_deref(), &self.gazetteers, self.vectors.as_deref())?,
             tags: self.tagger.is_some(),

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use consonant_learn::model::Model;
+use consonant_learn::trainer::Method;
 use consonant_parser::{
     IgnoredColumns, ParserError, ParserSettings, PartKinds, Progress, PruningLimits, train,
 };
@@ -93,7 +94,7 @@ impl TrainParser {
     /// Trains and writes the model.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         if self.algorithm == "list" {
-            return super::list_online_methods(context);
+            return super::list_algorithms(context, |method: Method| !method.needs_gradient());
         }
         let (Some(data), Some(out)) = (&self.train, &self.model) else {
             return Err(super::no_places());
@@ -106,8 +107,7 @@ impl TrainParser {
             pruning: PruningLimits { heads: usize::from(self.heads), share: self.head_share },
             epochs: self.epochs as usize,
             patience: self.patience.map(|patience| patience as usize),
-            algorithm: self.algorithm.clone(),
-            parameters: self.parameters.clone(),
+            training: super::training(&self.algorithm, &self.parameters)?,
             skip_broken: self.skip_broken,
             ignored: self.ignored()?,
             bits: u32::from(self.bits),

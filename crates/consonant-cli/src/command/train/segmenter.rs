@@ -55,8 +55,7 @@ impl TrainSegmenter {
     /// Trains and writes the model.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         let settings = SegmenterSettings {
-            algorithm: self.algorithm.clone(),
-            parameters: self.parameters.clone(),
+            training: super::training(&self.algorithm, &self.parameters)?,
             order: usize::from(self.order),
             min_count: self.min_count,
             epochs: self.epochs.map(|epochs| epochs as usize),

@@ -128,8 +128,7 @@ impl TrainSummarizer {
             }
         }
         let settings = TrainingSettings {
-            algorithm: self.algorithm.clone(),
-            parameters: self.parameters.clone(),
+            training: super::training(&self.algorithm, &self.parameters)?,
             epochs: self.epochs as usize,
             patience: self.patience.map(|patience| patience as usize),
             freedom: [self.freedom; 3],

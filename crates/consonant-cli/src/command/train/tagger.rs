@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use consonant_learn::table::Precision;
 use consonant_learn::trainer::EpochReport;
-use consonant_sequence::{Diagram, Pairs, algorithm};
+use consonant_sequence::{Algorithm, Diagram, Pairs};
 use consonant_tagger::{Column, Corpora, TaggerSettings, Trained, prepare};
 
 use super::{done, open_model, read_text, resources, store};
@@ -104,7 +104,7 @@ impl TrainTagger {
     /// Trains and writes the model.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         if self.algorithm == "list" {
-            return super::list_sequence_algorithms(context);
+            return super::list_algorithms::<Algorithm>(context, |_| true);
         }
         let pieces = self.pieces.as_deref().map(read_pieces).transpose()?;
         if let (Some(path), None) = (&self.diagram, &self.train) {
@@ -134,8 +134,7 @@ impl TrainTagger {
         Ok(TaggerSettings {
             column: self.column,
             order: self.order.map(usize::from),
-            algorithm: algorithm(&self.algorithm)?.name.to_owned(),
-            parameters: self.parameters.clone(),
+            training: super::training(&self.algorithm, &self.parameters)?,
             diagram: pieces,
             templates: self.template.as_deref().map(read_text).transpose()?,
             resources: resources::read(self.clusters.as_deref(), &self.gazetteers, self.vectors.as_deref())?,
@@ -164,7 +163,7 @@ impl TrainTagger {
         use std::io::Write as _;
         let svg = match pieces {
             Some(diagram) => diagram.to_svg(),
-            None => algorithm(&self.algorithm)?.diagram(order, &self.parameters)?.to_svg(),
+            None => Algorithm::diagram(&super::training(&self.algorithm, &self.parameters)?, order).to_svg(),
         };
         let mut out = context.open_output(Some(path))?;
         out.write_all(svg.as_bytes())?;

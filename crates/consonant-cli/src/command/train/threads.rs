@@ -1,5 +1,6 @@
 //! `consonant train threads`
 
+use consonant_learn::trainer::Method;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -39,7 +40,7 @@ pub struct TrainThreads {
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     window: u32,
     /// The training algorithm, or `list` to see all with their parameters.
-    #[arg(long, value_name = "NAME", default_value = ThreadsSettings::ALGORITHM)]
+    #[arg(long, value_name = "NAME", default_value = "passive-aggressive")]
     algorithm: String,
     /// A parameter of the algorithm.
     #[arg(long = "parameter", short = 'P', value_name = "NAME=VALUE", value_parser = super::named_number)]
@@ -87,7 +88,7 @@ impl TrainThreads {
     /// Trains and writes the model.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         if self.algorithm == "list" {
-            return super::list_online_methods(context);
+            return super::list_algorithms(context, |method: Method| !method.needs_gradient());
         }
         let (Some(data), Some(out)) = (&self.train, &self.model) else {
             return Err(super::no_places());
@@ -103,8 +104,7 @@ impl TrainThreads {
             window: self.window as usize,
             epochs: self.epochs as usize,
             patience: Some(self.patience as usize),
-            algorithm: self.algorithm.clone(),
-            parameters: self.parameters.clone(),
+            training: super::training(&self.algorithm, &self.parameters)?,
             threads: context.threads,
             seed: context.seed,
             ..ThreadsSettings::default()
