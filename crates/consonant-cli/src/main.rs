@@ -2,6 +2,8 @@
 //!
 //! Each command is one file in `command/`; what they share (threads, seed, progress, outputs) is in [`context`].
 
+#![forbid(unsafe_code)]
+
 mod command;
 mod context;
 mod inputs;

@@ -1,6 +1,6 @@
 //! A conversation as features see it: who speaks, to whom, when, and with which words.
 
-use consonant_learn::hash::{combine, key};
+use consonant_learn::hash::{Fingerprint, key};
 use consonant_text::jsonl::Thread;
 use rustc_hash::FxHashMap;
 
@@ -90,13 +90,13 @@ impl Conversation {
         Some((to + DAY - from) % DAY)
     }
 
-    /// A number that other conversations will hardly have.
-    pub(crate) fn fingerprint(&self) -> u64 {
-        self.units.iter().fold(u64::from(self.authors), |state, unit| {
-            unit.words
-                .iter()
-                .fold(combine(state, u64::from(unit.author)), |state, word| combine(state, word.0))
-        })
+    /// Adds authors and words to the fingerprint of the training data.
+    pub(crate) fn sign(&self, fingerprint: &mut Fingerprint) {
+        fingerprint.number(u64::from(self.authors));
+        for unit in &self.units {
+            fingerprint.number(u64::from(unit.author));
+            unit.words.iter().for_each(|word| fingerprint.number(word.0));
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use consonant_learn::LearnError;
-use consonant_learn::hash;
+use consonant_learn::hash::Fingerprint;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::names::FeatureNames;
 use consonant_learn::parts::{PartList, PartProblem, Parts as LearnParts};
@@ -393,10 +393,13 @@ fn strongest_names(
 
 /// A number that other training data will not have.
 fn fingerprint(examples: &[Example]) -> u64 {
-    examples.iter().fold(0, |state, example| {
-        let state = hash::combine(state, example.conversation.fingerprint());
-        example.links.iter().fold(state, |state, &(source, target)| {
-            hash::combine(hash::combine(state, source as u64), target as u64)
-        })
-    })
+    let mut fingerprint = Fingerprint::default();
+    for example in examples {
+        example.conversation.sign(&mut fingerprint);
+        for &(source, target) in &example.links {
+            fingerprint.number(source as u64);
+            fingerprint.number(target as u64);
+        }
+    }
+    fingerprint.get()
 }

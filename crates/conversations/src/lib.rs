@@ -26,6 +26,8 @@
 //!
 //! [`train`] learns the scores from conversations with links; [`Linker`] applies what was learned.
 
+#![forbid(unsafe_code)]
+
 mod conversation;
 mod decode;
 mod error;

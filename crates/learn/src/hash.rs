@@ -1,7 +1,7 @@
 //! Feature keys: 64-bit hashes, made once and used everywhere.
 //!
 //! A feature is known by its key alone. Tables take their slot from the upper bits of a key and verify it with the
-//! lower ones, so every bit must be well mixed: make keys only with these two functions.
+//! lower ones, so every bit must be well mixed: make keys only with [`key`] and [`combine`].
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -19,6 +19,27 @@ pub fn combine(a: u64, b: u64) -> u64 {
     let product =
         u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b.rotate_left(23) ^ 0xa076_1d64_78bd_642f);
     (product as u64) ^ ((product >> 64) as u64)
+}
+
+/// A number that other training data will not have: built from all that was read, in its order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Fingerprint(u64);
+
+impl Fingerprint {
+    /// Adds a number.
+    pub fn number(&mut self, number: u64) {
+        self.0 = combine(self.0, number);
+    }
+
+    /// Adds a text.
+    pub fn text(&mut self, text: &str) {
+        self.number(key(text.as_bytes()));
+    }
+
+    /// The fingerprint of everything so far.
+    pub fn get(self) -> u64 {
+        self.0
+    }
 }
 
 #[cfg(test)]
@@ -40,5 +61,16 @@ mod tests {
         keys.dedup();
         assert_eq!(keys.len(), 90_000);
         assert_ne!(combine(1, 2), combine(2, 1));
+    }
+
+    #[test]
+    fn fingerprints_tell_orders_and_borders_apart() {
+        let of = |texts: &[&str]| {
+            let mut fingerprint = Fingerprint::default();
+            texts.iter().for_each(|text| fingerprint.text(text));
+            fingerprint.get()
+        };
+        let all = [of(&[]), of(&["ab"]), of(&["a", "b"]), of(&["b", "a"]), of(&["ab", ""])];
+        assert!((0..all.len()).all(|at| !all[..at].contains(&all[at])));
     }
 }

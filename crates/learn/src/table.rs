@@ -101,12 +101,32 @@ impl Table {
             || !table.slots.len().is_multiple_of(3)
             || table.sparse.len() != table.labels.len()
             || !table.dense.len().is_multiple_of(table.dimension)
+            || !table.rows_fit()
         {
             return Err(
                 model.damaged(format!("the sections of the weight table `{prefix}` do not fit each other"))
             );
         }
         Ok(table)
+    }
+
+    /// Whether every label is below the dimension and every slot leads to a row.
+    fn rows_fit(&self) -> bool {
+        let mut rest: &[u16] = &self.labels;
+        while let Some((&length, after)) = rest.split_first() {
+            let Some((labels, next)) = after.split_at_checked(length as usize) else { return false };
+            // The largest first: a loop without an exit is compiled to vectors.
+            if labels.iter().fold(0, |most, &label| most.max(label)) as usize >= self.dimension {
+                return false;
+            }
+            rest = next;
+        }
+        let (sparse, dense) = (self.labels.len() as u32, (self.dense.len() / self.dimension) as u32);
+        let leads = |row: u32| match row & DENSE {
+            0 => row < sparse,
+            _ => row == EMPTY || row & !DENSE < dense,
+        };
+        self.slots.chunks_exact(3).fold(true, |all, slot| all & leads(slot[2]))
     }
 
     /// The number of labels a row can speak of.
@@ -232,7 +252,8 @@ impl Table {
                 true => (i as u32, self.dense.get(base * self.dimension + i)),
                 false => (u32::from(labels[i]), self.sparse.get(base + 1 + i)),
             })
-            .filter(|&(_, weight)| weight != 0.0)
+            // A slot that leads into the middle of a row might take its length for a label.
+            .filter(|&(label, weight)| weight != 0.0 && (label as usize) < self.dimension)
     }
 
     /// Every key with its row. Names, where they were kept, are in [`FeatureNames`](crate::names::FeatureNames).

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use consonant_learn::hash;
+use consonant_learn::hash::Fingerprint;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::table::Precision;
 use consonant_learn::trainer::{EpochReport, Parameter, Run, Stop};
@@ -418,13 +418,13 @@ fn encode(
 
 /// A number that other training data will not have.
 fn fingerprint(sentences: &[Sentence], gold: &[Vec<String>]) -> u64 {
-    let mut state = 0;
+    let mut fingerprint = Fingerprint::default();
     for (sentence, labels) in sentences.iter().zip(gold) {
         for (word, label) in labels.iter().enumerate() {
-            state = hash::combine(state, hash::key(sentence.form(word).as_bytes()));
-            state = hash::combine(state, hash::key(label.as_bytes()));
+            fingerprint.text(sentence.form(word));
+            fingerprint.text(label);
         }
-        state = hash::combine(state, 1);
+        fingerprint.number(1);
     }
-    state
+    fingerprint.get()
 }

@@ -137,7 +137,7 @@ impl Agreement {
         match settings.consistency {
             Consistency::None => Ok(Self::None),
             Consistency::Words => {
-                let chain = Box::new(ChainModel::open(&Model::from_bytes(&model.array::<u8>("words")?)?)?);
+                let chain = Box::new(ChainModel::open(&model.inner("words")?)?);
                 if chain.order() != 1 || chain.labels().names() != labels.names().collect::<Vec<_>>() {
                     return Err(model.damaged("its two chains have different labels").into());
                 }

@@ -1,7 +1,7 @@
 //! Training: the pruner, then the parts, then the labels.
 
 use consonant_learn::LearnError;
-use consonant_learn::hash;
+use consonant_learn::hash::Fingerprint;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::parts::{PartList, PartProblem, Parts as LearnParts};
 use consonant_learn::table::{HashKernel, Precision};
@@ -466,10 +466,12 @@ fn accuracy(
 
 /// A number that other training data will not have.
 fn fingerprint(data: &[TrainingSentence]) -> u64 {
-    data.iter().fold(0, |state, sentence| {
-        let state = hash::combine(state, sentence.encoded.fingerprint());
-        sentence.heads.iter().fold(state, |state, &head| hash::combine(state, head as u64))
-    })
+    let mut fingerprint = Fingerprint::default();
+    for sentence in data {
+        sentence.encoded.sign(&mut fingerprint);
+        sentence.heads.iter().for_each(|&head| fingerprint.number(head as u64));
+    }
+    fingerprint.get()
 }
 
 /// Opens a model that was just trained, without a file.

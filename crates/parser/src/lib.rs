@@ -23,6 +23,8 @@
 //! # Ok::<(), consonant_parser::ParserError>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod automaton;
 mod decode;
 mod error;

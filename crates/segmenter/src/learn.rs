@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use consonant_learn::hash;
+use consonant_learn::hash::Fingerprint;
 use consonant_learn::model::ModelWriter;
 use consonant_learn::table::Precision;
 use consonant_learn::trainer::Parameter;
@@ -277,10 +277,12 @@ fn find_cuts(passages: &[Passage]) -> Cuts {
 
 /// A number that other training data will not have.
 fn fingerprint(passages: &[Passage]) -> u64 {
-    passages.iter().fold(0, |state, passage| {
-        let state = hash::combine(state, hash::key(passage.text.as_bytes()));
-        passage.tokens.iter().zip(&passage.ends).fold(state, |state, (token, &end)| {
-            hash::combine(state, (token.end as u64) << 1 | u64::from(end))
-        })
-    })
+    let mut fingerprint = Fingerprint::default();
+    for passage in passages {
+        fingerprint.text(&passage.text);
+        for (token, &end) in passage.tokens.iter().zip(&passage.ends) {
+            fingerprint.number((token.end as u64) << 1 | u64::from(end));
+        }
+    }
+    fingerprint.get()
 }

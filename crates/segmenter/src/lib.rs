@@ -20,6 +20,8 @@
 //! # Ok::<(), consonant_segmenter::SegmenterError>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod atoms;
 mod decode;
 mod error;

@@ -39,6 +39,8 @@
 //! # Ok::<(), consonant_sequence::SequenceError>(())
 //! ```
 
+#![deny(unsafe_code)]
+
 pub mod algorithm;
 mod corpus;
 mod decoding;

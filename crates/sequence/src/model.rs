@@ -15,7 +15,10 @@ use crate::normalization::Side;
 use crate::parts::LabelParts;
 use crate::{Labels, SequenceError};
 
-/// A chain model: labels, weights and how to decode with them. Cheap to clone; the weights stay where the file is mapped.
+/// More groups of parameters than any diagram has.
+const MOST_GROUPS: usize = 64;
+
+/// A chain model: labels, weights and how to decode with them. Cheap to clone; the clones share the weights.
 #[derive(Debug, Clone)]
 pub struct ChainModel {
     labels: Labels,
@@ -47,7 +50,11 @@ impl ChainModel {
         let number = |name: &str| shape[name].as_u64().map(|number| number as usize);
         let (order, group_count) =
             number("order").zip(number("groups")).ok_or_else(|| damaged("the chain has no order"))?;
-        if labels.len() != names.len() || labels.is_empty() || group_count == 0 || order > 64 {
+        if labels.len() != names.len()
+            || labels.is_empty()
+            || !(1..=MOST_GROUPS).contains(&group_count)
+            || order > 64
+        {
             return Err(damaged("the labels or the shape of the chain make no sense"));
         }
         let decoding = match shape["decoding"].as_str() {
@@ -77,7 +84,8 @@ impl ChainModel {
             grams.push(gram.ok_or_else(|| damaged("the label n-grams make no sense"))?.into());
             rest = &after[length as usize..];
         }
-        let grams = LabelGrams::restore(labels.len(), order, shape["dense"] == true, grams);
+        let grams = LabelGrams::restore(labels.len(), order, shape["dense"] == true, grams)
+            .ok_or_else(|| damaged("the label n-grams do not fit the order"))?;
         let mut groups = Vec::new();
         for group in 0..group_count {
             let prefix = format!("chain.{group}");
@@ -88,7 +96,9 @@ impl ChainModel {
             };
             let weights = model.array::<f32>(&format!("{prefix}.grams"))?.to_vec();
             let nodes = Table::open(model, &format!("{prefix}.nodes"))?;
-            if weights.len() != grams.len() || nodes.dimension() != parts.entries() {
+            let pairs_fit =
+                pairs.as_ref().is_none_or(|table| table.dimension() == labels.len() * labels.len());
+            if weights.len() != grams.len() || nodes.dimension() != parts.entries() || !pairs_fit {
                 return Err(damaged("the weights do not fit the labels"));
             }
             groups.push(Group { nodes, pairs, grams: weights });

@@ -109,7 +109,7 @@ mod tests {
                 }
             }
         }
-        LabelGrams::restore(labels, order, false, grams)
+        LabelGrams::restore(labels, order, false, grams).unwrap()
     }
 
     #[test]

@@ -49,13 +49,16 @@ impl LabelGrams {
         Self { labels, order: 1, dense: true, grams: pairs.collect(), numbers: FxHashMap::default() }
     }
 
-    /// Grams as they were stored: `dense` pairs, or a list.
-    pub(crate) fn restore(labels: usize, order: usize, dense: bool, grams: Vec<Box<[u32]>>) -> Self {
+    /// Grams as they were stored: `dense` pairs, or a list; `None` if no chain of this order has them.
+    pub(crate) fn restore(labels: usize, order: usize, dense: bool, grams: Vec<Box<[u32]>>) -> Option<Self> {
         if dense {
-            return Self::dense(labels);
+            let fits = order == 1 && labels * labels <= MOST_DENSE_PAIRS && grams.is_empty();
+            return fits.then(|| Self::dense(labels));
         }
-        let numbers = grams.iter().enumerate().map(|(number, gram)| (gram.clone(), number as u32)).collect();
-        Self { labels, order, dense, grams, numbers }
+        let count = grams.len();
+        let short = grams.iter().all(|gram| gram.len() <= order + 1);
+        let numbers: FxHashMap<_, _> = grams.iter().cloned().zip(0..).collect();
+        (short && numbers.len() == count).then_some(Self { labels, order, dense, grams, numbers })
     }
 
     fn intern(&mut self, gram: &[u32]) {

@@ -34,6 +34,8 @@
 //! tighter bound, `rounding` for summaries) → `render` (text) → [`Summary`]. Learning is in `learn`: `worth` of concepts by themselves first, then whole
 //! summaries, with what it learns from in `references`.
 
+#![forbid(unsafe_code)]
+
 mod baseline;
 mod constraints;
 mod decode;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use consonant_learn::hash;
+use consonant_learn::hash::Fingerprint;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::table::Precision;
 use consonant_learn::trainer::{EpochReport, Parameter, Run, Stop};
@@ -459,16 +459,16 @@ fn candidates_of(dictionary: &TagDictionary, sentence: &Sentence) -> Candidates 
 /// A number that other training data will not have.
 fn fingerprint(sentences: &[Sentence], column: Column) -> u64 {
     let mut buffer = String::new();
-    let mut state = 0;
+    let mut fingerprint = Fingerprint::default();
     for sentence in sentences {
         for word in 0..sentence.len() {
-            state = hash::combine(state, hash::key(sentence.form(word).as_bytes()));
-            state = hash::combine(
-                state,
-                column.label(sentence, word, &mut buffer).map_or(0, |label| hash::key(label.as_bytes())),
-            );
+            fingerprint.text(sentence.form(word));
+            match column.label(sentence, word, &mut buffer) {
+                Some(label) => fingerprint.text(label),
+                None => fingerprint.number(0),
+            }
         }
-        state = hash::combine(state, 1);
+        fingerprint.number(1);
     }
-    state
+    fingerprint.get()
 }

@@ -1,4 +1,4 @@
-//! The one model file of all tasks: named sections of plain numbers, mapped as they lie.
+//! The one model file of all tasks: named sections of plain numbers, used as they lie.
 //!
 //! ```text
 //! bytes 0..8    magic, "CNSNT\r\n\x1a": text conversions break it, so they are noticed
@@ -18,7 +18,7 @@
 mod section;
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,14 +26,17 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use self::section::{Backing, bytes_of};
+use self::section::Backing;
 pub use self::section::{Number, Section};
 use crate::LearnError;
 
 const MAGIC: &[u8; 8] = b"CNSNT\r\n\x1a";
 const VERSION: u32 = 1;
-const HEADER: usize = 48;
+const HEADER: usize = size_of::<Header>();
+/// The part of the header that its checksum covers: all but the checksum itself.
+const CHECKED: usize = HEADER - size_of::<u64>();
 const ALIGNMENT: usize = 64;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -56,29 +59,47 @@ struct Entry {
 pub struct Model {
     name: Arc<str>,
     backing: Arc<Backing>,
+    /// Where the model begins in its backing: a model may be a section of another.
+    start: usize,
     directory: Arc<Directory>,
 }
 
 impl Model {
-    /// Maps the model file and verifies it.
+    /// Reads the model file into memory and verifies it. What happens to the file later does not matter.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LearnError> {
-        let path = path.as_ref();
+        Self::load(path.as_ref(), Backing::read)
+    }
+
+    /// Maps the model file instead of reading it, and verifies it: processes that map the same file share its memory.
+    ///
+    /// # Safety
+    /// Nobody may change or shorten the file while the model or anything made of it lives. Models that
+    /// [`ModelWriter::write`] writes are renamed into place and never changed there; replacing one is fine, copying
+    /// another over it is not.
+    #[allow(unsafe_code)]
+    pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self, LearnError> {
+        // SAFETY: the map is read only, and the caller promises that the file stays as it is.
+        Self::load(path.as_ref(), |file, _| Ok(Backing::Mapped(unsafe { memmap2::Mmap::map(&*file) }?)))
+    }
+
+    fn load(
+        path: &Path,
+        backing: impl FnOnce(&mut File, usize) -> std::io::Result<Backing>,
+    ) -> Result<Self, LearnError> {
         let io = |source| LearnError::Io { path: path.to_path_buf(), source };
-        let file = File::open(path).map_err(io)?;
-        let name = path.display().to_string();
-        if !file.metadata().map_err(io)?.is_file() {
-            return Err(LearnError::Damaged { name, problem: "not a regular file, so not a model".into() });
+        let damaged = |problem: String| LearnError::Damaged { name: path.display().to_string(), problem };
+        let mut file = File::open(path).map_err(io)?;
+        let about = file.metadata().map_err(io)?;
+        if !about.is_file() {
+            return Err(damaged("not a regular file, so not a model".into()));
         }
-        if file.metadata().map_err(io)?.len() < HEADER as u64 {
-            return Err(LearnError::Damaged {
-                name,
-                problem: format!("shorter than a model's header of {HEADER} bytes: not a model, or cut off"),
-            });
-        }
-        // SAFETY: the map is read only. Models are written to a temporary file and renamed, never changed in place, so
-        // the mapped bytes stay as they are even when the model is replaced.
-        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io)?;
-        Self::verify(name, Backing::Mapped(map))
+        // The beginning tells whether the rest is worth the memory.
+        let mut header = Vec::with_capacity(HEADER);
+        Read::by_ref(&mut file).take(HEADER as u64).read_to_end(&mut header).map_err(io)?;
+        check_header(&header, about.len()).map_err(damaged)?;
+        file.rewind().map_err(io)?;
+        let length = usize::try_from(about.len()).map_err(|_| damaged("too long for this machine".into()))?;
+        Self::verify(path.display().to_string(), backing(&mut file, length).map_err(io)?)
     }
 
     /// Opens a model that is part of the program (`include_bytes!`). It is used where it lies if the linker aligned it to eight
@@ -98,9 +119,18 @@ impl Model {
     }
 
     fn verify(name: String, backing: Backing) -> Result<Self, LearnError> {
-        let directory = read_directory(backing.bytes())
+        let directory = read_directory(backing.bytes(), true)
             .map_err(|problem| LearnError::Damaged { name: name.clone(), problem })?;
-        Ok(Self { name: name.into(), backing: Arc::new(backing), directory: Arc::new(directory) })
+        Ok(Self { name: name.into(), backing: Arc::new(backing), start: 0, directory: Arc::new(directory) })
+    }
+
+    /// The model that a section of this one is. It shares the memory, and the section's checksum vouches for it.
+    pub fn inner(&self, section: &str) -> Result<Self, LearnError> {
+        let entry = self.entry(section)?;
+        let start = self.start + entry.offset;
+        let directory = read_directory(&self.backing.bytes()[start..start + entry.length], false)
+            .map_err(|problem| self.damaged(format!("section `{section}` {problem}")))?;
+        Ok(Self { directory: Arc::new(directory), start, ..self.clone() })
     }
 
     /// The task the model was made for.
@@ -151,14 +181,18 @@ impl Model {
         self.directory.sections.iter().any(|entry| entry.name == section)
     }
 
-    /// The numbers of a section, where they lie.
-    pub fn array<T: Number>(&self, section: &str) -> Result<Section<T>, LearnError> {
+    fn entry(&self, section: &str) -> Result<&Entry, LearnError> {
         let entry = self.directory.sections.iter().find(|entry| entry.name == section);
-        let entry = entry.ok_or_else(|| LearnError::MissingSection {
+        entry.ok_or_else(|| LearnError::MissingSection {
             name: self.name.to_string(),
             section: section.to_string(),
-        })?;
-        Section::new(&self.backing, entry.offset, entry.length).ok_or_else(|| {
+        })
+    }
+
+    /// The numbers of a section, where they lie.
+    pub fn array<T: Number>(&self, section: &str) -> Result<Section<T>, LearnError> {
+        let entry = self.entry(section)?;
+        Section::new(&self.backing, self.start + entry.offset, entry.length).ok_or_else(|| {
             self.damaged(format!(
                 "section `{section}` of {} bytes does not hold numbers of {} bytes",
                 entry.length,
@@ -180,43 +214,66 @@ impl Model {
     }
 }
 
-fn read_directory(bytes: &[u8]) -> Result<Directory, String> {
+/// The first bytes of the file.
+#[derive(FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+struct Header {
+    magic: [u8; 8],
+    version: u32,
+    header_length: u32,
+    file_length: u64,
+    directory_length: u64,
+    first: u64,
+    checksum: u64,
+}
+
+/// Reads the header of a file of `length` bytes and says whether it can be a model for this program.
+fn check_header(bytes: &[u8], length: u64) -> Result<Header, String> {
     if cfg!(target_endian = "big") {
         return Err("models hold little-endian numbers and cannot be used on this machine".into());
     }
-    let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-    if bytes.len() < HEADER {
-        return Err(format!("{} bytes are too few for a model: not a model, or cut off", bytes.len()));
-    }
-    if &bytes[..8] != MAGIC {
+    let Ok((header, _)) = Header::read_from_prefix(bytes) else {
+        return Err(format!("{length} bytes are too few for a model: not a model, or cut off"));
+    };
+    if &header.magic != MAGIC {
         return Err(
             "does not begin with the mark of a consonant model; give a file written by `consonant train`"
                 .into(),
         );
     }
-    let version = u32::from_le_bytes(bytes[8..12].try_into().expect("four bytes"));
+    let Header { version, file_length, .. } = header;
     if version != VERSION {
         return Err(format!(
             "has model format {version}, this program reads format {VERSION}; train the model again with this version"
         ));
     }
-    let (file_length, directory_length, first) = (word(16), word(24), word(32));
-    if file_length != bytes.len() as u64 {
+    if file_length != length {
         return Err(format!(
-            "is {} bytes long but was written with {file_length}: the file is cut off or something was added",
-            bytes.len()
+            "is {length} bytes long but was written with {file_length}: the file is cut off or something was added"
         ));
     }
+    Ok(header)
+}
+
+/// The checksum of the header and of the directory with its padding.
+fn header_checksum(header: &[u8], directory: &[u8]) -> u64 {
+    let mut hasher = Xxh3::new();
+    hasher.update(header);
+    hasher.update(directory);
+    hasher.digest()
+}
+
+/// Reads the directory and checks that the sections lie where it says; with `checksums`, that they are as they were written.
+fn read_directory(bytes: &[u8], checksums: bool) -> Result<Directory, String> {
+    let Header { file_length, directory_length, first, checksum, .. } =
+        check_header(bytes, bytes.len() as u64)?;
     let end =
         (HEADER as u64).checked_add(directory_length).filter(|&end| end <= first && first <= file_length);
     let Some(end) = end else {
         return Err("has a damaged header (impossible lengths); copy or train the model again".into());
     };
     let (end, first) = (end as usize, first as usize);
-    let mut hasher = Xxh3::new();
-    hasher.update(&bytes[..40]);
-    hasher.update(&bytes[HEADER..first]);
-    if hasher.digest() != word(40) {
+    if checksums && header_checksum(&bytes[..CHECKED], &bytes[HEADER..first]) != checksum {
         return Err("header checksum differs: the file is damaged; copy or train the model again".into());
     }
     let directory: Directory = serde_json::from_slice(&bytes[HEADER..end])
@@ -225,12 +282,13 @@ fn read_directory(bytes: &[u8]) -> Result<Directory, String> {
     for (index, entry) in directory.sections.iter().enumerate() {
         let next = directory.sections.get(index + 1).map_or(bytes.len(), |next| next.offset);
         let fits = entry.offset == at
+            && at.is_multiple_of(ALIGNMENT)
             && entry.offset.checked_add(entry.length).is_some_and(|end| end <= next)
             && next <= bytes.len();
         if !fits {
             return Err(format!("section `{}` lies outside the file; the model is damaged", entry.name));
         }
-        if xxh3_64(&bytes[entry.offset..next]) != entry.checksum {
+        if checksums && xxh3_64(&bytes[entry.offset..next]) != entry.checksum {
             return Err(format!(
                 "checksum of section `{}` differs: the file is damaged; copy or train the model again",
                 entry.name
@@ -262,7 +320,7 @@ impl ModelWriter {
     pub fn array<T: Number>(&mut self, name: impl Into<String>, numbers: &[T]) -> &mut Self {
         let name = name.into();
         self.sections.retain(|(other, _)| *other != name);
-        self.sections.push((name, bytes_of(numbers).to_vec()));
+        self.sections.push((name, numbers.as_bytes().to_vec()));
         self
     }
 
@@ -293,19 +351,18 @@ impl ModelWriter {
             entry.checksum = xxh3_64(&bytes[entry.offset..]);
         }
         let text = serialize(&directory);
-        bytes[..8].copy_from_slice(MAGIC);
-        bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        bytes[12..16].copy_from_slice(&(HEADER as u32).to_le_bytes());
-        let length = bytes.len() as u64;
-        bytes[16..24].copy_from_slice(&length.to_le_bytes());
-        bytes[24..32].copy_from_slice(&(text.len() as u64).to_le_bytes());
-        bytes[32..40].copy_from_slice(&(first as u64).to_le_bytes());
         bytes[HEADER..HEADER + text.len()].copy_from_slice(&text);
-        let mut hasher = Xxh3::new();
-        hasher.update(&bytes[..40]);
-        hasher.update(&bytes[HEADER..first]);
-        let checksum = hasher.digest();
-        bytes[40..48].copy_from_slice(&checksum.to_le_bytes());
+        let mut header = Header {
+            magic: *MAGIC,
+            version: VERSION,
+            header_length: HEADER as u32,
+            file_length: bytes.len() as u64,
+            directory_length: text.len() as u64,
+            first: first as u64,
+            checksum: 0,
+        };
+        header.checksum = header_checksum(&header.as_bytes()[..CHECKED], &bytes[HEADER..first]);
+        bytes[..HEADER].copy_from_slice(header.as_bytes());
         bytes
     }
 
@@ -329,7 +386,7 @@ impl ModelWriter {
 }
 
 fn serialize(directory: &Directory) -> Vec<u8> {
-    serde_json::to_vec(directory).expect("strings and numbers always serialize")
+    serde_json::to_vec(directory).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -348,7 +405,16 @@ mod tests {
         let path = folder.path().join("m");
         example().write(&path).unwrap();
         let leaked: &'static [u8] = example().to_bytes().leak();
+        let mut outer = ModelWriter::new("outer", Value::Null);
+        outer.array("first", &[1u8]).array("inner", &example().to_bytes());
+        let outer = Model::from_bytes(&outer.to_bytes()).unwrap();
+        assert!(outer.inner("first").is_err());
+        // SAFETY: nobody changes the file of this test.
+        #[allow(unsafe_code)]
+        let mapped = unsafe { Model::map(&path) }.unwrap();
         for model in [
+            mapped,
+            outer.inner("inner").unwrap(),
             Model::open(&path).unwrap(),
             Model::from_bytes(leaked).unwrap(),
             Model::from_static(leaked).unwrap(),

@@ -1,8 +1,13 @@
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Deref;
 use std::sync::Arc;
 
+use yoke::Yoke;
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
+
 /// Element types a section may hold: plain numbers without padding or invalid bit patterns.
-pub trait Number: sealed::Sealed + Copy + Send + Sync + 'static {}
+pub trait Number: FromBytes + IntoBytes + Immutable + Copy + Send + Sync + sealed::Sealed + 'static {}
 
 mod sealed {
     pub trait Sealed {}
@@ -13,74 +18,86 @@ macro_rules! numbers {
 }
 numbers!(u8, u16, u32, u64, i32, f32, f64);
 
+/// A cache line: sections begin at multiples of it in the file, and so they do in memory.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C, align(64))]
+pub(super) struct Line([u8; 64]);
+
 /// The bytes of a model, wherever they lie. They never change and never move while any section points at them.
-#[derive(Debug)]
 pub(super) enum Backing {
     Mapped(memmap2::Mmap),
     Static(&'static [u8]),
-    /// Words of eight bytes keep every number type aligned; the second field is the length in bytes.
-    Owned(Vec<u64>, usize),
+    /// The second field is the length in bytes.
+    Owned(Vec<Line>, usize),
 }
 
 impl Backing {
+    /// Reads a file of `length` bytes to memory of our own.
+    pub(super) fn read(file: &mut File, length: usize) -> io::Result<Self> {
+        let mut lines = Line::new_vec_zeroed(length.div_ceil(size_of::<Line>()))
+            .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        file.read_exact(&mut lines.as_mut_bytes()[..length])?;
+        Ok(Self::Owned(lines, length))
+    }
+
     /// Copies `bytes` to memory aligned for every [`Number`].
     pub(super) fn aligned(bytes: &[u8]) -> Self {
-        let mut words = Vec::with_capacity(bytes.len().div_ceil(8));
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            words.push(u64::from_ne_bytes(word));
-        }
-        Self::Owned(words, bytes.len())
+        let line = |chunk: &[u8]| {
+            let mut line = Line([0; 64]);
+            line.0[..chunk.len()].copy_from_slice(chunk);
+            line
+        };
+        Self::Owned(bytes.chunks(size_of::<Line>()).map(line).collect(), bytes.len())
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
             Self::Mapped(map) => map,
             Self::Static(bytes) => bytes,
-            // SAFETY: a Vec<u64> of n words is 8n initialized bytes, and the length is at most that by construction.
-            Self::Owned(words, length) => unsafe {
-                std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), *length)
-            },
+            Self::Owned(lines, length) => &lines.as_bytes()[..*length],
         }
     }
 }
 
-/// Numbers that lie in a model: a slice that keeps the model's memory alive, so that it can be owned by anything.
-#[derive(Debug, Clone)]
-pub struct Section<T: Number> {
-    /// Never read, but it keeps the memory behind `start` alive.
-    _backing: Arc<Backing>,
-    start: *const T,
-    length: usize,
+impl std::fmt::Debug for Backing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} bytes", self.bytes().len())
+    }
 }
 
-// SAFETY: the memory behind a section is never written while any `Arc` to its backing lives, and numbers are Send + Sync.
-unsafe impl<T: Number> Send for Section<T> {}
-// SAFETY: as above; only shared reads are possible.
-unsafe impl<T: Number> Sync for Section<T> {}
+/// Numbers that lie in a model: a slice that keeps the model's memory alive, so that it can be owned by anything.
+pub struct Section<T: Number>(Yoke<&'static [T], Arc<Backing>>);
 
 impl<T: Number> Section<T> {
     /// Views a range of the backing as numbers; `None` when it is out of range, misaligned or not a whole number of
     /// elements.
     pub(super) fn new(backing: &Arc<Backing>, offset: usize, length: usize) -> Option<Self> {
-        let bytes = backing.bytes().get(offset..offset.checked_add(length)?)?;
-        let size = size_of::<T>();
-        if bytes.as_ptr().align_offset(align_of::<T>()) != 0 || bytes.len() % size != 0 {
-            return None;
-        }
-        Some(Self {
-            start: bytes.as_ptr().cast::<T>(),
-            length: bytes.len() / size,
-            _backing: Arc::clone(backing),
+        let end = offset.checked_add(length)?;
+        Yoke::<&'static [T], _>::try_attach_to_cart(Arc::clone(backing), |backing| {
+            let bytes = backing.bytes().get(offset..end).ok_or(())?;
+            <[T]>::ref_from_bytes(bytes).map_err(|_| ())
         })
+        .ok()
+        .map(Self)
     }
 
     /// A section of its own memory, for tables that were built and not read.
     pub fn from_slice(numbers: &[T]) -> Self {
-        let backing = Arc::new(Backing::aligned(bytes_of(numbers)));
-        let length = size_of_val(numbers);
-        Self::new(&backing, 0, length).expect("owned memory is aligned and whole")
+        let backing = Arc::new(Backing::aligned(numbers.as_bytes()));
+        // The bytes of whole numbers at the start of aligned memory are always those numbers.
+        Self(Yoke::attach_to_cart(backing, |backing| <[T]>::ref_from_bytes(backing.bytes()).unwrap_or(&[])))
+    }
+}
+
+impl<T: Number> Clone for Section<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T: Number + std::fmt::Debug> std::fmt::Debug for Section<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.deref().fmt(f)
     }
 }
 
@@ -89,14 +106,6 @@ impl<T: Number> Deref for Section<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        // SAFETY: `new` checked range and alignment; the backing is kept alive and unchanged, and a move of the
-        // section does not move it; every bit pattern is a valid number.
-        unsafe { std::slice::from_raw_parts(self.start, self.length) }
+        self.0.get()
     }
-}
-
-/// The bytes of numbers as they lie in memory.
-pub(super) fn bytes_of<T: Number>(numbers: &[T]) -> &[u8] {
-    // SAFETY: numbers have no padding, so all their bytes are initialized.
-    unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast::<u8>(), size_of_val(numbers)) }
 }

@@ -13,7 +13,7 @@ pub(crate) use template::Attribute;
 
 use std::ops::Range;
 
-use consonant_learn::hash::{combine, key};
+use consonant_learn::hash::{Fingerprint, combine, key};
 use consonant_text::Sentence;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -236,11 +236,12 @@ impl Encoded {
         join(LemmaAfter, own.get(Tag), after.get(Lemma));
     }
 
-    /// A number that other sentences will hardly have.
-    pub(crate) fn fingerprint(&self) -> u64 {
-        self.tokens.iter().fold(0, |state, token| {
-            combine(combine(state, token.get(Attribute::Form)), token.get(Attribute::Tag))
-        })
+    /// Adds forms and tags to the fingerprint of the training data.
+    pub(crate) fn sign(&self, fingerprint: &mut Fingerprint) {
+        for token in &self.tokens {
+            fingerprint.number(token.get(Attribute::Form));
+            fingerprint.number(token.get(Attribute::Tag));
+        }
     }
 
     /// The number of words.

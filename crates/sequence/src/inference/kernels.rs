@@ -18,6 +18,7 @@ macro_rules! vectorized {
     ($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? $body:block) => {
         $(#[$meta])*
         #[inline]
+        #[allow(unsafe_code)]
         pub(crate) fn $name($($arg: $type),*) $(-> $ret)? {
             #[inline(always)]
             fn body($($arg: $type),*) $(-> $ret)? $body
