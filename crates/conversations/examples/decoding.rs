@@ -51,12 +51,12 @@ fn link(model: &str, file: &str, options: &DecoderOptions) -> Result<Value, Box<
         let certificate = decoder.decode(&parts, &part_scores, &mut present)?;
         let links = parts.links().iter().zip(&present).filter(|(_, on)| **on).map(|(&link, _)| link);
         scores.conversation(thread.links.iter().copied(), links);
-        value += certificate.value;
-        bound += certificate.bound;
+        value += certificate.value().unwrap();
+        bound += certificate.bound();
         seconds += certificate.seconds;
         slowest = slowest.max(certificate.seconds);
         iterations += certificate.iterations;
-        certified += usize::from(certificate.status == Status::Optimal);
+        certified += usize::from(certificate.is_optimal());
     }
     Ok(json!({
         "f1": scores.score().f1,

@@ -14,8 +14,7 @@ use consonant_map::solver::master::MasterOptions;
 use consonant_map::solver::spanning_trees::SpanningTrees;
 use consonant_map::solver::two_slave::TwoSlave;
 use consonant_map::solver::{Limits, Method, solve};
-use consonant_map::{Graph, Solution, Status, TracePoint};
-use serde::Serialize;
+use consonant_map::{Certificate, Gap, Graph, Solution, TracePoint};
 
 use crate::ThreadsError;
 use crate::parts::{Constraint, Parts};
@@ -47,24 +46,6 @@ impl Algorithm {
         ("subgradient", Algorithm::Subgradient),
         ("exact", Algorithm::Exact),
     ];
-}
-
-/// What is known about links that were found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Certificate {
-    /// The score of the links.
-    pub value: f64,
-    /// No set of links scores more than this.
-    pub bound: f64,
-    /// What has been proven.
-    pub status: Status,
-    /// Iterations, or nodes of the search.
-    pub iterations: usize,
-    /// Wall-clock seconds of decoding.
-    pub seconds: f64,
-    /// Value and bound over time, when asked for.
-    #[serde(skip)]
-    pub trace: Vec<TracePoint>,
 }
 
 /// How a [`Decoder`] works.
@@ -107,6 +88,7 @@ pub struct Decoder {
     tree: Vec<usize>,
     two_slave: TwoSlave,
     spanning_trees: SpanningTrees,
+    trace: Vec<TracePoint>,
 }
 
 impl Decoder {
@@ -127,6 +109,7 @@ impl Decoder {
     ) -> Result<Certificate, ThreadsError> {
         assert_eq!(scores.len(), parts.len(), "one score for each part");
         let start = Instant::now();
+        self.trace.clear();
         present.clear();
         present.resize(parts.links().len(), false);
         let mut certificate = if parts.len() == parts.links().len() {
@@ -138,6 +121,11 @@ impl Decoder {
         Ok(certificate)
     }
 
+    /// Value and bound over time of the last decoding, if the options ask for them and the engine was needed.
+    pub fn trace(&self) -> &[TracePoint] {
+        &self.trace
+    }
+
     fn agree(
         &mut self,
         parts: &Parts,
@@ -147,46 +135,41 @@ impl Decoder {
         self.problem.build(parts, scores, self.options.reduce);
         if self.problem.links.is_empty() {
             self.problem.complete(|_| false, present);
-            return Ok(proven(parts.value(scores, present)));
+            return Ok(Certificate::exact(parts.value(scores, present)));
         }
         if self.options.rows_first && self.search.maximize(&self.problem) {
             return Ok(self.conclude(parts, scores, present));
         }
         let mut solution = self.solve()?;
         if self.options.algorithm == Algorithm::TwoSlave
-            && solution.status != Status::Optimal
+            && !solution.certificate.is_optimal()
             && self.options.finish
             && self.search.maximize(&self.problem)
         {
+            self.trace = solution.trace;
             let certificate = self.conclude(parts, scores, present);
-            return Ok(Certificate { iterations: solution.iterations, trace: solution.trace, ..certificate });
+            return Ok(certificate.after(solution.certificate.iterations, 0.0));
         }
-        if solution.assignment.is_empty() {
+        match solution.assignment() {
+            Some(states) => self.problem.complete(|index| states[index] == LINKED, present),
             // No agreement and no luck on the way: what each source would choose alone satisfies the constraint.
-            decide_alone(parts, scores, present);
-            solution.status = Status::Feasible;
-        } else {
-            self.problem.complete(|index| solution.assignment[index] == LINKED, present);
+            None => drop(decide_alone(parts, scores, present)),
         }
         let value = parts.value(scores, present);
         for point in &mut solution.trace {
             point.value += self.problem.constant;
             point.bound += self.problem.constant;
         }
-        Ok(Certificate {
-            value,
-            bound: (solution.bound + self.problem.constant).max(value),
-            status: solution.status,
-            iterations: solution.iterations,
-            seconds: 0.0,
-            trace: solution.trace,
-        })
+        self.trace = solution.trace;
+        let bound = solution.certificate.bound() + self.problem.constant;
+        let certificate = Certificate::judge(Some(value), bound, Gap::default());
+        Ok(certificate.after(solution.certificate.iterations, 0.0))
     }
 
     /// What the search by rows has found.
     fn conclude(&self, parts: &Parts, scores: &[f32], present: &mut [bool]) -> Certificate {
         self.problem.complete(|index| self.search.present[index], present);
-        proven(parts.value(scores, present))
+        Certificate::exact(parts.value(scores, present))
     }
 
     fn solve(&mut self) -> Result<Solution, ThreadsError> {
@@ -325,16 +308,5 @@ fn decide_alone(parts: &Parts, scores: &[f32], present: &mut [bool]) -> Certific
             value += if present[link] { f64::from(scores[link]) } else { 0.0 };
         }
     }
-    proven(value)
-}
-
-fn proven(value: f64) -> Certificate {
-    Certificate {
-        value,
-        bound: value,
-        status: Status::Optimal,
-        iterations: 0,
-        seconds: 0.0,
-        trace: Vec::new(),
-    }
+    Certificate::exact(value)
 }

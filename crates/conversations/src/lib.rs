@@ -20,7 +20,7 @@
 //! let mut present = Vec::new();
 //! let certificate = Decoder::default().decode(&parts, &scores, &mut present)?;
 //! assert_eq!(present, [true, true, false]);
-//! assert_eq!((certificate.value, certificate.status.name()), (1.5, "optimal"));
+//! assert_eq!((certificate.value(), certificate.is_optimal()), (Some(1.5), true));
 //! # Ok::<(), consonant_conversations::ThreadsError>(())
 //! ```
 //!
@@ -40,7 +40,8 @@ mod reduce;
 mod rows;
 mod words;
 
-pub use decode::{Algorithm, Certificate, Decoder, DecoderOptions};
+pub use consonant_map::Certificate;
+pub use decode::{Algorithm, Decoder, DecoderOptions};
 pub use error::ThreadsError;
 pub use explain::{Contribution, LinkExplanation};
 pub use learn::{Progress, ThreadsSettings, TrainedThreads, train};

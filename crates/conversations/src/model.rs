@@ -6,13 +6,14 @@ use consonant_learn::model::Model;
 use consonant_learn::names::FeatureNames;
 use consonant_learn::table::HashKernel;
 use consonant_learn::trainer::{Method, Training};
+use consonant_map::Certificate;
 use consonant_text::jsonl::Thread;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::ThreadsError;
 use crate::conversation::Conversation;
-use crate::decode::{Certificate, Decoder, DecoderOptions};
+use crate::decode::{Decoder, DecoderOptions};
 use crate::features::{self, Keys, LinkContext};
 use crate::parts::{Constraint, GraphKind, Parts};
 use crate::words::Vocabulary;

@@ -88,7 +88,7 @@ fn links_are_learned_with_every_graph_and_survive_the_file() {
         let score = f1(&dev, &found);
         assert!(score > 0.9, "{graph:?}: {score}");
         assert_eq!(Some(score), trained.f1, "the file says what training saw");
-        assert!(linked.iter().all(|unit| unit.certificate.status.name() == "optimal"));
+        assert!(linked.iter().all(|unit| unit.certificate.status().name() == "optimal"));
         for (_, algorithm) in Algorithm::NAMES {
             let mut others = dev.clone();
             linker.link(&mut others, &DecoderOptions { algorithm, ..DecoderOptions::default() }).unwrap();

@@ -179,12 +179,12 @@ fn main() {
 fn report(name: &str, s: Solution) {
     println!(
         "{name}: {} value {:.4} bound {:.4} after {} iterations, {:.1} ms ({:.3} ms each)",
-        s.status,
-        s.value,
-        s.bound,
-        s.iterations,
-        1e3 * s.seconds,
-        1e3 * s.seconds / s.iterations as f64
+        s.certificate.status(),
+        s.certificate.value().unwrap_or(f64::NEG_INFINITY),
+        s.certificate.bound(),
+        s.certificate.iterations,
+        1e3 * s.certificate.seconds,
+        1e3 * s.certificate.seconds / s.certificate.iterations as f64
     );
     for at in [1, 10, 30, 100, 300] {
         if let Some(t) = s.trace.get(at - 1) {

@@ -17,10 +17,10 @@
 //! graph.pair(dishes[1], dishes[2], 0.25)?; // they go well together
 //!
 //! let solution = solve(&graph, Method::Exact, &Limits::default())?;
-//! assert_eq!(solution.status, Status::Optimal);
+//! assert_eq!(solution.certificate.status(), Status::Optimal);
 //! assert!(solution.is_true(dishes[1]) && solution.is_true(dishes[2]) && solution.is_true(vegan));
-//! assert_eq!(solution.value, 4.75);
-//! assert!(solution.bound >= solution.value);
+//! assert_eq!(solution.certificate.value(), Some(4.75));
+//! assert!(solution.certificate.bound() >= 4.75);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -31,6 +31,7 @@
 //! - [`pattern`]: sparse patterns over any set of vertices, for the two-slave decomposition.
 //! - [`problem`]: UAI, log-UAI, AD3's `.fg` and JSON problems, from which [`Graph::from_problem`] makes a graph.
 
+mod certificate;
 pub mod cut;
 mod factor;
 mod group;
@@ -40,7 +41,8 @@ pub mod pattern;
 mod solution;
 pub mod solver;
 
+pub use certificate::{Certificate, Gap, Status};
 pub use consonant_problem as problem;
 pub use model::{Binary, Choice, FactorId, Graph, Literal, ModelError, Variable};
-pub use solution::{Solution, Status, TracePoint};
+pub use solution::{Solution, TracePoint};
 pub use solver::ad3::{Ad3, Ad3Options};

@@ -23,7 +23,7 @@ fn run(method: Method, seeds: u64, limits: &Limits) -> (usize, usize) {
         let sample = Sample::new(seed, &recipe(seed));
         let solution = solve(&sample.graph, method, limits).unwrap();
         sample.check(&solution, &format!("{method:?}, seed {seed}"));
-        proven += matches!(solution.status, Status::Optimal | Status::Infeasible) as usize;
+        proven += solution.certificate.is_settled() as usize;
     }
     (proven, seeds as usize)
 }
@@ -51,10 +51,10 @@ fn branching_over_ad3_proves_everything() {
         let sample = Sample::new(seed, &recipe);
         let mut solver = Ad3::new(Ad3Options { max_iterations: 30, ..Ad3Options::default() });
         let relaxed = solver.solve(&sample.graph);
-        left += matches!(relaxed.status, Status::Feasible | Status::Stopped) as usize;
+        left += !relaxed.certificate.is_settled() as usize;
         let solution = solver.close(&sample.graph, relaxed, &Limits::default());
         sample.check(&solution, &format!("seed {seed}"));
-        assert!(matches!(solution.status, Status::Optimal | Status::Infeasible), "seed {seed}");
+        assert!(solution.certificate.is_settled(), "seed {seed}");
     }
     assert!(left > 200, "{left} gaps were left to close");
 }
@@ -80,13 +80,17 @@ fn turns_of_exact_search_agree_wherever_they_are_stopped() {
         graph.at_most_one(line(&|row, column| row + SIDE - 1 - column == i)).unwrap();
     }
     let whole = solve(&graph, Method::Exact, &Limits { trace: true, ..Limits::default() }).unwrap();
-    assert_eq!(whole.status, Status::Optimal);
+    assert_eq!(whole.certificate.status(), Status::Optimal);
+    let best = whole.certificate.value().unwrap();
     assert!(whole.trace.is_sorted_by(|a, b| a.seconds <= b.seconds && a.iteration <= b.iteration));
     for nodes in [1, 2, 3, 5, 9] {
         let limits = Limits { max_iterations: Some(nodes), ..Limits::default() };
         let stopped = solve(&graph, Method::Exact, &limits).unwrap();
-        assert!(stopped.value <= whole.value + 1e-9 && whole.value <= stopped.bound + 1e-9, "{nodes} nodes");
-        assert!(stopped.iterations <= nodes, "{nodes} nodes");
+        assert!(
+            stopped.certificate.value() <= Some(best + 1e-9) && best <= stopped.certificate.bound() + 1e-9,
+            "{nodes} nodes"
+        );
+        assert!(stopped.certificate.iterations <= nodes, "{nodes} nodes");
     }
 }
 
@@ -154,10 +158,14 @@ fn exact_search_over_oracles_finds_the_best_tree() {
             best = best.max(linear + paired);
         }
         let solution = solve(&graph, Method::Exact, &Limits::default()).unwrap();
-        assert_eq!(solution.status, Status::Optimal, "seed {seed}");
-        assert!((solution.value - best).abs() < 1e-6, "seed {seed}: {} is not {best}", solution.value);
+        assert_eq!(solution.certificate.status(), Status::Optimal, "seed {seed}");
+        let value = solution.certificate.value().unwrap();
+        assert!((value - best).abs() < 1e-6, "seed {seed}: {value} is not {best}");
         let stopped =
             solve(&graph, Method::Exact, &Limits { max_iterations: Some(1), ..Limits::default() }).unwrap();
-        assert!(stopped.bound >= best - 1e-6 && stopped.value <= best + 1e-6, "seed {seed}");
+        assert!(
+            stopped.certificate.bound() >= best - 1e-6 && stopped.certificate.value() <= Some(best + 1e-6),
+            "seed {seed}"
+        );
     }
 }

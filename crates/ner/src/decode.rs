@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use consonant_learn::hash;
 use consonant_learn::table::Table;
-use consonant_map::Status;
+use consonant_map::Certificate;
 use consonant_map::solver::Method;
 use consonant_sequence::Algorithm;
 use consonant_sequence::features::TypeSums;
@@ -42,18 +42,11 @@ pub struct Request {
 /// How the decoding of a unit (a sentence, or a group of sentences whose labels agree) went.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Decoded {
-    /// The score of the labels.
-    pub value: f64,
-    /// No labels score more.
-    pub bound: f64,
-    /// What is proven.
-    pub status: Status,
-    /// Iterations of the decoder.
-    pub iterations: usize,
+    /// What is known about the labels. Its seconds are those it took to make labels agree, or, where nothing has to agree, for
+    /// everything.
+    pub certificate: Certificate,
     /// The number of words.
     pub tokens: usize,
-    /// Time taken to make labels agree, or, where nothing has to agree, for everything.
-    pub seconds: f64,
 }
 
 /// Labels sentences with buffers that are reused: one set for each thread of rayon's pool.
@@ -292,16 +285,10 @@ impl<'m> Decoder<'m> {
                         weights: &weights,
                         candidates: candidates.as_deref(),
                     };
-                    let answer = decoder.decode(&problem)?;
-                    let decoded = Decoded {
-                        value: answer.value,
-                        bound: answer.bound,
-                        status: answer.status,
-                        iterations: answer.iterations,
-                        tokens: members.iter().map(|sentence| sentence.len()).sum(),
-                        seconds: start.elapsed().as_secs_f64(),
-                    };
-                    Ok(Answer { sentences: group, paths: answer.paths, decoded })
+                    let (paths, mut certificate) = decoder.decode(&problem)?;
+                    certificate.seconds = start.elapsed().as_secs_f64();
+                    let tokens = members.iter().map(|sentence| sentence.len()).sum();
+                    Ok(Answer { sentences: group, paths, decoded: Decoded { certificate, tokens } })
                 },
             )
             .collect()
@@ -359,16 +346,10 @@ impl<'m> Decoder<'m> {
                     // Algorithm 1's first step of 0.5 is for likelihoods.
                     step: 0.1 * self.model.settings.margin,
                 };
-                let answer = solve(&problem)?;
-                let decoded = Decoded {
-                    value: answer.value,
-                    bound: answer.bound,
-                    status: answer.status,
-                    iterations: answer.iterations,
-                    tokens: tokens.len(),
-                    seconds: start.elapsed().as_secs_f64(),
-                };
-                Ok(Answer { sentences: group, paths: answer.paths, decoded })
+                let (paths, mut certificate) = solve(&problem)?;
+                certificate.seconds = start.elapsed().as_secs_f64();
+                let decoded = Decoded { certificate, tokens: tokens.len() };
+                Ok(Answer { sentences: group, paths, decoded })
             })
             .collect()
     }
@@ -428,9 +409,8 @@ impl<'m> Worker<'m> {
             let value = self.best(number, sentence)?;
             write(sentence, &model.labels, &self.path, model.settings.written)?;
             self.extras(sentence, request)?;
-            let seconds = start.elapsed().as_secs_f64();
-            let (status, tokens) = (Status::Optimal, sentence.len());
-            decoded.push(Decoded { value, bound: value, status, iterations: 1, tokens, seconds });
+            let certificate = Certificate::exact(value).after(1, start.elapsed().as_secs_f64());
+            decoded.push(Decoded { certificate, tokens: sentence.len() });
         }
         Ok(decoded)
     }

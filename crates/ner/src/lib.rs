@@ -17,7 +17,7 @@
 //! let mut unknown = read("Cy\tO\nleft\tO\nDelhi\tO\n\n")?;
 //! let units = model.decoder()?.decode(&mut unknown, &Request::default())?;
 //! assert_eq!(unknown[0].to_string(), "Cy\tB-PER\nleft\tO\nDelhi\tB-LOC\n\n");
-//! assert_eq!(units[0].status.name(), "optimal");
+//! assert_eq!(units[0].certificate.status().name(), "optimal");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -91,8 +91,8 @@ fn units_carry_certificates() {
             decoder.decode(&mut sentences, &Request { method: Some(method), ..Request::default() }).unwrap();
         assert_eq!(units.len(), 5);
         assert_eq!(units.iter().map(|unit| unit.tokens).sum::<usize>(), 75);
-        assert!(units.iter().all(|unit| unit.bound >= unit.value));
-        values.push(units.iter().map(|unit| unit.value).sum::<f64>());
+        assert!(units.iter().all(|unit| unit.certificate.value() <= Some(unit.certificate.bound())));
+        values.push(units.iter().filter_map(|unit| unit.certificate.value()).sum::<f64>());
     }
     assert!(values.iter().all(|value| (value - values[3]).abs() < 1e-3 * values[3].abs()), "{values:?}");
     let refused = decoder
@@ -112,7 +112,7 @@ fn words_agree_by_document_or_over_the_set() {
         for method in [None, Some(Method::Ad3)] {
             let units = decoder.decode(&mut sentences, &Request { method, ..Request::default() }).unwrap();
             assert_eq!(units.len(), if scope == Scope::Set { 1 } else { 5 });
-            assert!(units.iter().all(|unit| unit.bound >= unit.value));
+            assert!(units.iter().all(|unit| unit.certificate.value() <= Some(unit.certificate.bound())));
         }
     }
 }
@@ -129,8 +129,8 @@ fn threads_change_nothing() {
                 let mut sentences = read(&documents(10, 5, true));
                 let decoder = NerModel::from_bytes(&model).unwrap();
                 let units = decoder.decoder().unwrap().decode(&mut sentences, &Request::default()).unwrap();
-                let units: Vec<(u64, u64)> =
-                    units.iter().map(|unit| (unit.value.to_bits(), unit.bound.to_bits())).collect();
+                let units: Vec<(Option<f64>, f64)> =
+                    units.iter().map(|unit| (unit.certificate.value(), unit.certificate.bound())).collect();
                 (model, units, sentences.iter().map(ToString::to_string).collect::<String>())
             })
         };

@@ -10,8 +10,7 @@ use consonant_map::oracle::arborescence::{Arborescence, RootChildren, Workspace}
 use consonant_map::oracle::sequence::Sequence;
 use consonant_map::solver::Limits;
 use consonant_map::solver::subgradient::{self, StepRule};
-use consonant_map::{Ad3, Ad3Options, Binary, Graph, Solution, Status};
-use serde::Serialize;
+use consonant_map::{Ad3, Ad3Options, Binary, Certificate, Gap, Graph, Solution, Status};
 
 use crate::automaton::grand_siblings::GrandSiblings;
 use crate::automaton::head::{Head, HeadSide};
@@ -32,28 +31,6 @@ pub enum Algorithm {
     Exact,
     /// The best tree without crossing arcs, by dynamic programming; first order only.
     Projective,
-}
-
-/// What is known about a tree that was found.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Certificate {
-    /// The score of the tree.
-    pub value: f64,
-    /// No tree scores more than this.
-    pub bound: f64,
-    /// What has been proven.
-    pub status: Status,
-    /// Iterations, or nodes of the search tree.
-    pub iterations: usize,
-    /// Wall-clock seconds of decoding.
-    pub seconds: f64,
-}
-
-impl Certificate {
-    /// The certificate of the empty tree.
-    pub(crate) fn trivial() -> Self {
-        proven(0.0)
-    }
 }
 
 /// How a [`Decoder`] works.
@@ -134,16 +111,16 @@ impl Decoder {
             Algorithm::Projective if !is_first_order => return Err(ParserError::Projective),
             Algorithm::Projective => {
                 let value = self.projective.maximize(parts, scores, self.options.root_children, heads);
-                proven(value)
+                Certificate::exact(value)
             }
             _ if is_first_order => {
                 self.scores.clear();
                 self.scores.extend(scores.iter().map(|&score| f64::from(score)));
-                proven(self.best_tree(&arborescence, heads))
+                Certificate::exact(self.best_tree(&arborescence, heads))
             }
             _ => self.agree(parts, scores, arborescence, heads)?,
         };
-        if certificate.value == f64::NEG_INFINITY {
+        if certificate.value().is_none() {
             return Err(ParserError::NoTree { words: parts.words() });
         }
         certificate.seconds = start.elapsed().as_secs_f64();
@@ -167,19 +144,20 @@ impl Decoder {
     ) -> Result<Certificate, ParserError> {
         let graph = build(parts, scores, arborescence.clone())?;
         let solution = self.solve(&graph, self.effort(parts));
-        let Solution { value, bound, status, iterations, .. } = solution;
-        if value > f64::NEG_INFINITY {
-            let on = solution.assignment.iter().zip(parts.arcs()).filter(|(on, _)| **on == 1);
+        let certificate = solution.certificate;
+        if let Some(states) = solution.assignment() {
+            let on = states.iter().zip(parts.arcs()).filter(|(on, _)| **on == 1);
             heads.extend(on.map(|(_, &(head, _))| head));
-        } else if status != Status::Infeasible {
+        } else if certificate.status() != Status::Infeasible {
             // No agreement and no luck on the way: the tree that is closest to what the factors believe.
             self.scores.clone_from(&solution.marginals);
             if self.best_tree(&arborescence, heads) > f64::NEG_INFINITY {
                 let value = parts.value(scores, heads);
-                return Ok(Certificate { value, bound, status: Status::Feasible, iterations, seconds: 0.0 });
+                let found = Certificate::judge(Some(value), certificate.bound(), Gap::default());
+                return Ok(found.after(certificate.iterations, 0.0));
             }
         }
-        Ok(Certificate { value, bound, status, iterations, seconds: 0.0 })
+        Ok(certificate)
     }
 
     /// How long a sentence is worked on: the same for any machine, so that results are.
@@ -222,10 +200,10 @@ impl Decoder {
         if effort.nodes == Some(0) {
             return relaxed;
         }
-        let iterations = relaxed.iterations;
+        let iterations = relaxed.certificate.iterations;
         let limits = Limits { max_iterations: effort.nodes, ..Limits::default() };
         let mut closed = solver.close(graph, relaxed, &limits);
-        closed.iterations = closed.iterations.max(iterations);
+        closed.certificate.iterations = closed.certificate.iterations.max(iterations);
         closed
     }
 }
@@ -237,10 +215,6 @@ struct Effort {
     iterations: usize,
     /// Nodes of branch and bound; any number without it.
     nodes: Option<usize>,
-}
-
-fn proven(value: f64) -> Certificate {
-    Certificate { value, bound: value, status: Status::Optimal, iterations: 0, seconds: 0.0 }
 }
 
 /// The factor graph over the candidate arcs. Links of the tree and of the sequence are the arcs as they stand.

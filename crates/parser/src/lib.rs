@@ -19,7 +19,7 @@
 //!
 //! let mut heads = Vec::new();
 //! let certificate = Decoder::default().decode(&parts, &scores, &mut heads)?;
-//! assert_eq!((heads[0], heads[1], certificate.status), (2, 0, Status::Optimal));
+//! assert_eq!((heads[0], heads[1], certificate.status()), (2, 0, Status::Optimal));
 //! # Ok::<(), consonant_parser::ParserError>(())
 //! ```
 
@@ -39,7 +39,8 @@ mod projective;
 mod prune;
 mod score;
 
-pub use decode::{Algorithm, Certificate, Decoder, DecoderOptions};
+pub use consonant_map::Certificate;
+pub use decode::{Algorithm, Decoder, DecoderOptions};
 pub use error::ParserError;
 pub use features::IgnoredColumns;
 pub use inspect::Strength;

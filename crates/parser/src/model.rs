@@ -5,6 +5,7 @@ use std::sync::Arc;
 use consonant_learn::model::Model;
 use consonant_learn::table::HashKernel;
 use consonant_learn::trainer::{Method, Training};
+use consonant_map::Certificate;
 use consonant_map::oracle::arborescence::RootChildren;
 use consonant_text::Sentence;
 use consonant_text::sentence::Layer;
@@ -12,7 +13,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::ParserError;
-use crate::decode::{Algorithm, Certificate, Decoder, DecoderOptions};
+use crate::decode::{Algorithm, Decoder, DecoderOptions};
 use crate::features::{Encoded, IgnoredColumns, Vocabulary};
 use crate::inspect::Strength;
 use crate::label::{self, LabelWorkspace};
@@ -149,7 +150,7 @@ impl Parser {
         let Workspace { encoded, pruning, arcs, parts, scoring, scores, decoder, heads, labelling, labels } =
             workspace;
         if sentence.is_empty() {
-            return Ok(Parsed { certificate: Certificate::trivial(), tokens: 0 });
+            return Ok(Parsed { certificate: Certificate::exact(0.0), tokens: 0 });
         }
         encoded.load(sentence, &self.vocabulary);
         let limits = PruningLimits { heads: self.settings.heads, share: self.settings.share };

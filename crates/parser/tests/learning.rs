@@ -79,7 +79,7 @@ fn every_order_learns_and_comes_back_from_its_file() {
             Parser::open(&Model::from_bytes(&trained(&sentences[..60], &small(order))).unwrap()).unwrap();
         let mut parsed = sentences[60..].to_vec();
         let units = parser.parse(&mut parsed, parser.algorithm()).unwrap();
-        let proven = units.iter().filter(|unit| unit.certificate.status == Status::Optimal).count();
+        let proven = units.iter().filter(|unit| unit.certificate.is_optimal()).count();
         assert!(proven * 10 >= units.len() * 9, "{proven} of {} proven", units.len());
         let (mut right, mut all) = (0, 0);
         for (gold, found) in sentences[60..].iter().zip(&parsed) {
@@ -116,8 +116,8 @@ fn projective_models_and_comparison_decoders_work() {
     for algorithm in [Algorithm::Subgradient, Algorithm::Exact] {
         let mut parsed = sentences.clone();
         let units = parser.parse(&mut parsed, algorithm).unwrap();
-        assert!(units.iter().all(|unit| unit.certificate.bound >= unit.certificate.value));
-        let all = units.iter().all(|unit| unit.certificate.status == Status::Optimal);
+        assert!(units.iter().all(|unit| unit.certificate.bound() >= unit.certificate.value().unwrap()));
+        let all = units.iter().all(|unit| unit.certificate.is_optimal());
         assert!(all || algorithm == Algorithm::Subgradient);
     }
     assert!(matches!(
@@ -217,8 +217,9 @@ fn ignored_columns_change_nothing() {
         }
     }
     let algorithm = parser.algorithm();
-    let certificates =
-        |units: Vec<Parsed>| -> Vec<f64> { units.iter().map(|unit| unit.certificate.value).collect() };
+    let certificates = |units: Vec<Parsed>| -> Vec<f64> {
+        units.iter().map(|unit| unit.certificate.value().unwrap()).collect()
+    };
     let expected = certificates(parser.parse(&mut plain, algorithm).unwrap());
     assert_eq!(certificates(parser.parse(&mut rich, algorithm).unwrap()), expected);
     assert!(plain.iter().zip(&rich).all(|(a, b)| a.heads() == b.heads()));

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use consonant_map::solver::{Limits, Method, solve};
-use consonant_map::{Ad3, Ad3Options, ModelError, Status};
+use consonant_map::{Ad3, Ad3Options, Certificate, Gap, ModelError};
 
 use crate::SummarizerError;
 use crate::dual::Dual;
@@ -52,7 +52,7 @@ impl Default for DecoderOptions {
 impl DecoderOptions {
     /// A bound that makes `value` good enough.
     fn enough(&self, value: f64) -> f64 {
-        value + self.gap * value.abs().max(1e-9)
+        value + Gap::from(self.gap).at_scale(1e-9).slack(value)
     }
 
     fn is_late(&self, start: Instant) -> bool {
@@ -65,16 +65,8 @@ impl DecoderOptions {
 pub struct Decoded {
     /// For each unit, whether it is in the summary.
     pub chosen: Vec<bool>,
-    /// The score of the summary.
-    pub value: f64,
-    /// No summary of these sentences scores more.
-    pub bound: f64,
-    /// What is proven.
-    pub status: Status,
-    /// Steps of the dual and iterations of AD3; or nodes of exact branch and bound.
-    pub iterations: usize,
-    /// Time taken.
-    pub seconds: f64,
+    /// What is known about it, after so many steps of the dual and iterations of AD3, or nodes of exact branch and bound.
+    pub certificate: Certificate,
 }
 
 /// Iterations of AD3 between two roundings.
@@ -93,9 +85,6 @@ const PROGRESS: f64 = 0.4;
 /// large that this is too little, AD3 is left to itself.
 const MOST_CELLS: usize = 2_000_000_000;
 
-/// What counts as proven: value and bound that differ by less than this, relative to the value or the largest score.
-const PROVEN: f64 = 1e-6;
-
 /// Decodes a problem.
 pub fn decode(
     problem: &Problem,
@@ -104,14 +93,7 @@ pub fn decode(
 ) -> Result<Decoded, SummarizerError> {
     let start = Instant::now();
     if problem.sentences() == 0 {
-        return Ok(Decoded {
-            chosen: Vec::new(),
-            value: 0.0,
-            bound: 0.0,
-            status: Status::Optimal,
-            iterations: 0,
-            seconds: 0.0,
-        });
+        return Ok(Decoded { chosen: Vec::new(), certificate: Certificate::exact(0.0) });
     }
     check(problem, scores)?;
     let mut rounding = Rounding::new(problem, scores);
@@ -133,25 +115,24 @@ pub fn decode(
             let limits = Limits {
                 max_iterations: None,
                 time_limit: options.time_limit,
-                gap: 0.5 * PROVEN,
+                // The value is computed anew below, and may differ in its last digits.
+                gap: 5e-7,
                 ..Limits::default()
             };
             let built = ProblemGraph::new(problem, scores)?;
             let solution = solve(&built.graph, Method::Exact, &limits)?;
-            if !solution.assignment.is_empty() {
+            if solution.assignment().is_some() {
                 rounding.best = built.chosen(&solution);
                 rounding.value = problem.value(scores, &rounding.best).max(0.0);
             }
-            (solution.bound, solution.iterations)
+            (solution.certificate.bound(), solution.certificate.iterations)
         }
     };
     let Rounding { best: chosen, value, .. } = rounding;
-    let bound = bound.max(value);
     // Sums of scores carry rounding errors of the scores' size, also where the best summary is the empty one.
-    let size = scores.concepts.iter().fold(value.abs(), |size, score| size.max(score.abs()));
-    let proven = bound - value <= PROVEN * size.max(1e-9);
-    let status = if proven { Status::Optimal } else { Status::Feasible };
-    Ok(Decoded { chosen, value, bound, status, iterations, seconds: start.elapsed().as_secs_f64() })
+    let scale = scores.concepts.iter().fold(1e-9, |scale: f64, score| scale.max(score.abs()));
+    let certificate = Certificate::judge(Some(value), bound, Gap::default().at_scale(scale));
+    Ok(Decoded { chosen, certificate: certificate.after(iterations, start.elapsed().as_secs_f64()) })
 }
 
 /// Scores are finite numbers; only what a unit would gain as a lead that it may not be is never looked at.
@@ -224,14 +205,14 @@ fn relax(
     loop {
         ad3.options.max_iterations = ROUND_EVERY.min(options.max_iterations - iterations);
         let solution = ad3.solve(&built.graph);
-        bound = bound.min(solution.bound);
-        iterations += solution.iterations;
+        bound = bound.min(solution.certificate.bound());
+        iterations += solution.certificate.iterations;
         rounding.round(&built.relaxed(&solution), options.search);
         let gap = bound - rounding.value;
         idle = if gap < 0.99 * last_gap { 0 } else { idle + 1 };
         last_gap = last_gap.min(gap);
         if bound <= options.enough(rounding.value)
-            || solution.iterations < ad3.options.max_iterations
+            || solution.certificate.iterations < ad3.options.max_iterations
             || (options.search && idle >= IDLE_ROUNDS)
             || options.is_late(start)
             || iterations >= options.max_iterations

@@ -25,7 +25,7 @@
 //! let summary = summarizer.summarize(&documents, &Request { words: 5, ..Request::default() })?;
 //! assert_eq!(summary.text(), "Rain flooded the old town.\n");
 //! let certificate = summary.certificate.unwrap();
-//! assert!(certificate.value <= certificate.bound);
+//! assert!(certificate.value().unwrap() <= certificate.bound());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -64,6 +64,7 @@ mod words;
 mod worth;
 
 pub use baseline::Baseline;
+pub use consonant_map::Certificate;
 pub use constraints::Constraints;
 pub use decode::{Decoded, Decoder, DecoderOptions, decode};
 pub use dev::{Dev, KeptWords, reference_length};
@@ -75,5 +76,5 @@ pub use parts::{Mode, Task};
 pub use problem::{Compression, NONE as NO_PARENT, Problem, Scores, Unit};
 pub use source::CleanText;
 pub use summarize::{Prepared, Request, summarize_by_baseline};
-pub use summary::{Certificate, Empty, Summary, SummaryConcept, SummarySentence, SummaryWord};
+pub use summary::{Empty, Summary, SummaryConcept, SummarySentence, SummaryWord};
 pub use words::looks_english;

@@ -16,7 +16,7 @@ use crate::parts::{
 use crate::problem::{NONE, Problem, Scores};
 use crate::references::best_linear;
 use crate::render::{keep_punctuation, text_of, trim_start};
-use crate::summary::{Certificate, Empty, Summary, SummaryConcept, SummarySentence, SummaryWord};
+use crate::summary::{Empty, Summary, SummaryConcept, SummarySentence, SummaryWord};
 use crate::tree::BudgetTable;
 use crate::units::{UnitTree, compressible, whole};
 
@@ -237,13 +237,7 @@ impl Prepared<'_> {
             empty: sentences.is_empty().then(|| self.why_empty(request)),
             sentences,
             concepts: listed,
-            certificate: Some(Certificate {
-                value: decoded.value,
-                bound: decoded.bound,
-                status: decoded.status,
-                iterations: decoded.iterations,
-                seconds: decoded.seconds,
-            }),
+            certificate: Some(decoded.certificate),
             copies: self.material.copies.clone(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use consonant_map::Status;
+use consonant_map::Certificate;
 
 /// A summary with its certificate.
 #[derive(Debug, Clone)]
@@ -19,21 +19,6 @@ pub struct Summary {
     pub copies: Vec<(usize, usize)>,
     /// Why the summary is empty, if it is.
     pub empty: Option<Empty>,
-}
-
-/// How good a summary is, next to the best one.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Certificate {
-    /// The score of the summary.
-    pub value: f64,
-    /// No summary of the sentences that were considered scores more.
-    pub bound: f64,
-    /// What is proven.
-    pub status: Status,
-    /// Iterations of AD3, or nodes of branch and bound.
-    pub iterations: usize,
-    /// Seconds of decoding.
-    pub seconds: f64,
 }
 
 /// Why there is no summary.

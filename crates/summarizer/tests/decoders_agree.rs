@@ -94,26 +94,37 @@ fn bounds_hold_and_exact_search_finds_the_best_of_all() {
         let best = brute_force(&problem, &scores);
         let options = DecoderOptions { gap: 0.0, max_iterations: 400, ..DecoderOptions::default() };
         let relaxed = decode(&problem, &scores, &options).unwrap();
-        assert!((problem.value(&scores, &relaxed.chosen) - relaxed.value).abs() < 1e-9, "round {round}");
-        assert!(relaxed.value <= best + 1e-9, "round {round}");
-        assert!(relaxed.bound >= best - 1e-9, "round {round}: bound {} below {best}", relaxed.bound);
-        if relaxed.status == Status::Optimal {
-            assert!((relaxed.value - best).abs() < 1e-4, "round {round}");
+        assert!(
+            (problem.value(&scores, &relaxed.chosen) - relaxed.certificate.value().unwrap()).abs() < 1e-9,
+            "round {round}"
+        );
+        assert!(relaxed.certificate.value().unwrap() <= best + 1e-9, "round {round}");
+        assert!(
+            relaxed.certificate.bound() >= best - 1e-9,
+            "round {round}: bound {} below {best}",
+            relaxed.certificate.bound()
+        );
+        if relaxed.certificate.is_optimal() {
+            assert!((relaxed.certificate.value().unwrap() - best).abs() < 1e-4, "round {round}");
             proven += 1;
         }
-        met += usize::from((relaxed.value - best).abs() < 1e-9);
+        met += usize::from((relaxed.certificate.value().unwrap() - best).abs() < 1e-9);
 
         let exact =
             decode(&problem, &scores, &DecoderOptions { decoder: Decoder::Exact, ..options }).unwrap();
         assert_eq!(
-            exact.status,
+            exact.certificate.status(),
             Status::Optimal,
             "round {round}: {} {} {}",
-            exact.value,
-            exact.bound,
+            exact.certificate.value().unwrap(),
+            exact.certificate.bound(),
             exact.iterations
         );
-        assert!((exact.value - best).abs() < 1e-4, "round {round}: exact {} is not {best}", exact.value);
+        assert!(
+            (exact.certificate.value().unwrap() - best).abs() < 1e-4,
+            "round {round}: exact {} is not {best}",
+            exact.certificate.value().unwrap()
+        );
     }
     assert!(proven > 110, "only {proven} of 150 were proven");
     assert!(met > 145, "only {met} of 150 roundings were the best");
@@ -128,25 +139,31 @@ fn the_search_agrees_with_exact_branch_and_bound() {
         let (problem, scores) = problem(&mut random, 5, round % 4 == 0);
         let exact = DecoderOptions { decoder: Decoder::Exact, ..DecoderOptions::default() };
         let exact = decode(&problem, &scores, &exact).unwrap();
-        assert_eq!(exact.status, Status::Optimal, "round {round}");
-        let slack = 1e-5 * exact.value.abs().max(1.0);
+        assert_eq!(exact.certificate.status(), Status::Optimal, "round {round}");
+        let slack = 1e-5 * exact.certificate.value().unwrap().abs().max(1.0);
         for gap in [0.0, 0.02] {
             let searched =
                 decode(&problem, &scores, &DecoderOptions { gap, ..DecoderOptions::default() }).unwrap();
             assert!(
-                (problem.value(&scores, &searched.chosen) - searched.value).abs() < 1e-9,
+                (problem.value(&scores, &searched.chosen) - searched.certificate.value().unwrap()).abs()
+                    < 1e-9,
                 "round {round}"
             );
-            assert!(searched.value <= exact.value + slack, "round {round}");
             assert!(
-                searched.bound >= exact.value - slack,
+                searched.certificate.value().unwrap() <= exact.certificate.value().unwrap() + slack,
+                "round {round}"
+            );
+            assert!(
+                searched.certificate.bound() >= exact.certificate.value().unwrap() - slack,
                 "round {round}: bound {} below {}",
-                searched.bound,
-                exact.value
+                searched.certificate.bound(),
+                exact.certificate.value().unwrap()
             );
             if gap == 0.0 {
-                proven += usize::from(searched.status == Status::Optimal);
-                met += usize::from(searched.value >= exact.value - slack);
+                proven += usize::from(searched.certificate.is_optimal());
+                met += usize::from(
+                    searched.certificate.value().unwrap() >= exact.certificate.value().unwrap() - slack,
+                );
             }
         }
     }
@@ -161,8 +178,10 @@ fn the_papers_rounding_alone_is_feasible_and_bounded() {
         let (problem, scores) = problem(&mut random, 1, false);
         let options = DecoderOptions { search: false, max_iterations: 200, ..DecoderOptions::default() };
         let decoded = decode(&problem, &scores, &options).unwrap();
-        assert!((problem.value(&scores, &decoded.chosen) - decoded.value).abs() < 1e-9);
-        assert!(decoded.bound >= brute_force(&problem, &scores) - 1e-9);
+        assert!(
+            (problem.value(&scores, &decoded.chosen) - decoded.certificate.value().unwrap()).abs() < 1e-9
+        );
+        assert!(decoded.certificate.bound() >= brute_force(&problem, &scores) - 1e-9);
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
+use consonant_map::Certificate;
 use consonant_sequence::features::{FeatureWorkspace, TypeSums};
 use consonant_sequence::inference::{Candidates, ScoredPath};
 use consonant_sequence::{ChainDecoder, SentenceKeys};
@@ -27,12 +28,10 @@ pub struct Request {
 /// How the decoding of a sentence went.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Decoded {
-    /// The score of the labels; chains are decoded exactly, so it is also the bound.
-    pub value: f64,
+    /// What is known about the labels: chains are decoded exactly.
+    pub certificate: Certificate,
     /// The number of words.
     pub tokens: usize,
-    /// Time taken.
-    pub seconds: f64,
 }
 
 /// Tags sentences with buffers that are reused: one set for each thread of rayon's pool.
@@ -90,7 +89,8 @@ impl<'t> Decoder<'t> {
             .filter(|((_, fixed), _)| !fixed.is_empty())
             .try_for_each(|((sentence, fixed), decoded)| {
                 let again = self.worker().tag(sentence, &fixed, request)?;
-                *decoded = Decoded { seconds: decoded.seconds + again.seconds, ..again };
+                let before = std::mem::replace(decoded, again);
+                decoded.certificate.seconds += before.certificate.seconds;
                 Ok(())
             })
     }
@@ -141,7 +141,7 @@ impl<'t> Worker<'t> {
         let start = Instant::now();
         let tokens = sentence.len();
         if tokens == 0 {
-            return Ok(Decoded { value: 0.0, tokens, seconds: 0.0 });
+            return Ok(Decoded { certificate: Certificate::exact(0.0).after(1, 0.0), tokens });
         }
         self.score(sentence);
         let limited = self.limit(sentence, fixed);
@@ -169,7 +169,8 @@ impl<'t> Worker<'t> {
                 sentence.set_comment(&format!("tags_{}", rank + 1), Some(&text))?;
             }
         }
-        Ok(Decoded { value, tokens, seconds: start.elapsed().as_secs_f64() })
+        let certificate = Certificate::exact(value).after(1, start.elapsed().as_secs_f64());
+        Ok(Decoded { certificate, tokens })
     }
 
     /// Lists the labels that each word may have; says whether there is any limit.

@@ -176,7 +176,8 @@ fn threads_and_what_was_tagged_before_change_nothing() {
         pool.install(|| {
             let mut tagged = text.clone();
             let decoded = tagger.decoder().unwrap().tag(&mut tagged, &request).unwrap();
-            let values: Vec<u64> = decoded.iter().map(|decoded| decoded.value.to_bits()).collect();
+            let values: Vec<u64> =
+                decoded.iter().map(|decoded| decoded.certificate.value().unwrap().to_bits()).collect();
             (values, tagged.iter().map(ToString::to_string).collect::<Vec<_>>())
         })
     };

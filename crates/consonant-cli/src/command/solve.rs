@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use consonant_map::problem::{self, Format, FormatError, Problem};
 use consonant_map::solver::{Limits, Method, solve};
-use consonant_map::{Graph, Solution, Status};
+use consonant_map::{Graph, Solution};
 use consonant_text::input::Input;
 use serde_json::{Map, Value, json};
 
@@ -162,7 +162,7 @@ impl Solve {
         };
         let name = self.problem.file_name().unwrap_or_default().to_string_lossy();
         Chart {
-            title: format!("{name}: {}", solution.status),
+            title: format!("{name}: {}", solution.certificate.status()),
             x_label: "seconds".into(),
             y_label: "score".into(),
             series: vec![series("bound", |p| p.bound), series("value", |p| p.value)],
@@ -190,16 +190,17 @@ fn trace_csv(solution: &Solution) -> String {
 fn text_answer(problem: &Problem, solution: &Solution) -> String {
     let mut text = String::new();
     let mut line = |args: std::fmt::Arguments<'_>| writeln!(text, "{args}").expect("writing to a string");
-    line(format_args!("status {}", solution.status));
-    if solution.value.is_finite() {
-        line(format_args!("value {}", digits(solution.value)));
+    let certificate = &solution.certificate;
+    line(format_args!("status {}", certificate.status()));
+    if let Some(value) = certificate.value() {
+        line(format_args!("value {}", digits(value)));
     }
-    if solution.bound.is_finite() {
-        line(format_args!("bound {}", digits(solution.bound)));
+    if certificate.bound().is_finite() {
+        line(format_args!("bound {}", digits(certificate.bound())));
     }
-    line(format_args!("iterations {}", solution.iterations));
-    if !solution.assignment.is_empty() {
-        for (variable, &state) in problem.variables.iter().zip(&solution.assignment) {
+    line(format_args!("iterations {}", certificate.iterations));
+    if let Some(states) = solution.assignment() {
+        for (variable, &state) in problem.variables.iter().zip(states) {
             line(format_args!("{}\t{}", variable.name, variable.state_name(state as usize)));
         }
     }
@@ -207,21 +208,13 @@ fn text_answer(problem: &Problem, solution: &Solution) -> String {
 }
 
 fn json_answer(problem: &Problem, solution: &Solution) -> Value {
-    let number = |x: f64| if x.is_finite() { json!(x) } else { Value::Null };
-    let mut answer = json!({
-        "value": number(solution.value),
-        "bound": number(solution.bound),
-        "status": solution.status.name(),
-        "iterations": solution.iterations,
-        "seconds": solution.seconds,
-    });
-    if solution.status != Status::Infeasible && !solution.assignment.is_empty() {
+    let mut answer = json!(solution.certificate);
+    if let Some(states) = solution.assignment() {
         let state = |(variable, &state): (&problem::Variable, &u32)| {
             let name = variable.states.get(state as usize);
             (variable.name.clone(), name.map_or_else(|| json!(state), |name| json!(name)))
         };
-        let assignment: Map<String, Value> =
-            problem.variables.iter().zip(&solution.assignment).map(state).collect();
+        let assignment: Map<String, Value> = problem.variables.iter().zip(states).map(state).collect();
         answer["assignment"] = Value::Object(assignment);
     }
     answer

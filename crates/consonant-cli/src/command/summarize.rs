@@ -206,9 +206,9 @@ impl Summarize {
         if let Some(certificate) = &summary.certificate {
             context.detail(format!(
                 "value {:.4}, bound {:.4}, {}, {} iterations, {:.3} s",
-                certificate.value,
-                certificate.bound,
-                certificate.status,
+                certificate.value().unwrap_or(f64::NAN),
+                certificate.bound(),
+                certificate.status(),
                 certificate.iterations,
                 certificate.seconds
             ));
@@ -296,9 +296,9 @@ fn report(summary: &Summary, sources: &[Source]) -> Value {
         "concepts": concepts,
     });
     if let Some(certificate) = &summary.certificate {
-        object["value"] = json!(certificate.value);
-        object["bound"] = json!(certificate.bound);
-        object["status"] = json!(certificate.status.name());
+        object["value"] = json!(certificate.value());
+        object["bound"] = json!(certificate.bound());
+        object["status"] = json!(certificate.status());
         object["iterations"] = json!(certificate.iterations);
         object["seconds"] = json!(certificate.seconds);
     }

@@ -33,9 +33,9 @@ pub struct FactorId {
 /// let umbrella = graph.binary(-0.4)?;
 /// graph.implies(rain, umbrella)?;
 /// let solution = Ad3::default().solve(&graph);
-/// assert_eq!(solution.status, Status::Optimal);
+/// assert_eq!(solution.certificate.status(), Status::Optimal);
 /// assert!(solution.is_true(rain) && solution.is_true(umbrella));
-/// assert!((solution.value - 0.6).abs() < 1e-9);
+/// assert!((solution.certificate.value() - 0.6).abs() < 1e-9);
 /// # Ok::<(), consonant_map::ModelError>(())
 /// ```
 #[derive(Default)]

@@ -14,9 +14,10 @@
 use super::dual::Dual;
 use super::layout::Layout;
 use super::primal::{Primal, View};
+use crate::certificate::{Certificate, Gap};
 use crate::group::{SlotState, Sweep, SweepSettings, in_sense, join};
 use crate::model::Graph;
-use crate::solution::{Solution, Status, TracePoint};
+use crate::solution::{Solution, TracePoint};
 use std::time::Instant;
 
 /// When AD3 stops and what it reports.
@@ -250,6 +251,11 @@ impl Ad3 {
         self.state.as_ref().map_or(0, |state| state.dual.layout.degree(slot))
     }
 
+    /// The typical score of the graph solved last.
+    pub(crate) fn scale(&self) -> f64 {
+        self.state.as_ref().map_or(1.0, |state| state.dual.scale)
+    }
+
     /// Solves with some slots fixed (branch and bound); an empty slice fixes none.
     pub(crate) fn solve_fixed(&mut self, graph: &Graph, fixed: &[Option<bool>]) -> Solution {
         let start = Instant::now();
@@ -268,7 +274,8 @@ impl Ad3 {
         let mut trace = Vec::new();
         let mut bound = f64::INFINITY;
         let mut iteration = 0;
-        let status = loop {
+        let gap = Gap::from(options.gap).at_scale(scale);
+        let infeasible = loop {
             let residuals = if iteration > 0 {
                 state.sweep(graph, 1e-12, options.parallel);
                 state.average(options.parallel)
@@ -290,14 +297,14 @@ impl Ad3 {
                     trace.push(TracePoint { iteration, seconds, bound, value: primal.value });
                 }
                 if state.dual.proves_infeasible(bound) {
-                    break Status::Infeasible;
+                    break true;
                 }
-                if bound - primal.value <= options.gap * (scale + primal.value.abs().min(bound.abs())) {
-                    break Status::Optimal;
-                }
-                if last || bound <= options.cutoff || options.time_limit.is_some_and(|limit| seconds >= limit)
+                if gap.closes(primal.value, bound)
+                    || last
+                    || bound <= options.cutoff
+                    || options.time_limit.is_some_and(|limit| seconds >= limit)
                 {
-                    break if primal.value > f64::NEG_INFINITY { Status::Feasible } else { Status::Stopped };
+                    break false;
                 }
             }
             iteration += 1;
@@ -305,17 +312,12 @@ impl Ad3 {
                 state.follow_distances();
             }
         };
-        let on = graph.slots_on(&primal.assignment);
-        Solution {
-            assignment: primal.assignment,
-            marginals: state.slots.iter().map(|slot| slot.belief.clamp(0.0, 1.0)).collect(),
-            value: primal.value,
-            bound: if status == Status::Infeasible { f64::NEG_INFINITY } else { bound.max(primal.value) },
-            status,
-            iterations: iteration,
-            seconds: start.elapsed().as_secs_f64(),
-            trace,
-            on,
-        }
+        let certificate = match infeasible {
+            true => Certificate::infeasible(),
+            false => Certificate::judge(Some(primal.value), bound, gap),
+        };
+        let certificate = certificate.after(iteration, start.elapsed().as_secs_f64());
+        let marginals = state.slots.iter().map(|slot| slot.belief.clamp(0.0, 1.0)).collect();
+        Solution::new(graph, certificate, primal.assignment, marginals, trace)
     }
 }

@@ -4,12 +4,13 @@
 //! heap by its bound. AD3 goes on from the multipliers of the node solved last. What the bound alone decides is fixed before
 //! branching, which leaves little to branch on where the relaxation is good.
 
+use super::Limits;
 use super::ad3::{Ad3, Ad3Options};
 use super::exact::common_unit;
-use super::{Limits, improvement};
+use crate::certificate::{Certificate, Gap, Status};
 use crate::factor::{Closed, ClosedGroup};
 use crate::model::Graph;
-use crate::solution::{Solution, Status, TracePoint};
+use crate::solution::{Solution, TracePoint};
 use std::collections::BinaryHeap;
 use std::time::Instant;
 
@@ -71,13 +72,13 @@ impl Ad3 {
     /// }
     /// let mut solver = Ad3::default();
     /// let relaxed = solver.solve(&graph);
-    /// assert_eq!(relaxed.status, Status::Feasible);
+    /// assert_eq!(relaxed.certificate.status(), Status::Feasible);
     /// let solution = solver.close(&graph, relaxed, &Limits::default());
-    /// assert_eq!((solution.status, solution.value), (Status::Optimal, 1.0));
+    /// assert_eq!((solution.certificate.status(), solution.certificate.value()), (Status::Optimal, Some(1.0)));
     /// # Ok::<(), consonant_map::ModelError>(())
     /// ```
     pub fn close(&mut self, graph: &Graph, relaxed: Solution, limits: &Limits) -> Solution {
-        if !matches!(relaxed.status, Status::Feasible | Status::Stopped) {
+        if relaxed.certificate.is_settled() {
             return relaxed;
         }
         let options = self.options.clone();
@@ -93,7 +94,7 @@ struct Search<'a> {
     /// What the nodes' options are made from.
     options: Ad3Options,
     best: Option<Solution>,
-    gap: f64,
+    gap: Gap,
     /// Every value is a multiple of this; zero when nothing is known.
     unit: f64,
     nodes: usize,
@@ -107,11 +108,12 @@ impl<'a> Search<'a> {
         let options = ad3.options.clone();
         let (start, trace) = (Instant::now(), Vec::new());
         let unit = score_unit(graph);
-        Search { graph, ad3, options, best: None, gap: limits.gap, unit, nodes: 0, trace, start, limits }
+        let gap = Gap::from(limits.gap).at_scale(ad3.scale());
+        Search { graph, ad3, options, best: None, gap, unit, nodes: 0, trace, start, limits }
     }
 
     fn value(&self) -> f64 {
-        self.best.as_ref().map_or(f64::NEG_INFINITY, |best| best.value)
+        self.best.as_ref().map_or(f64::NEG_INFINITY, |best| best.certificate.lower())
     }
 
     /// The bound a node must exceed to be worth anything.
@@ -120,7 +122,7 @@ impl<'a> Search<'a> {
         if value == f64::NEG_INFINITY {
             return value;
         }
-        value + improvement(value, self.gap).max(self.unit * (1.0 - 1e-4))
+        value + self.gap.slack(value).max(self.unit * (1.0 - 1e-4))
     }
 
     fn out_of_limits(&self) -> bool {
@@ -147,14 +149,15 @@ impl<'a> Search<'a> {
                 return closed.max(node.bound).max(waiting);
             }
             let solution = root.take().unwrap_or_else(|| self.solve_node(&node));
-            let bound = solution.bound.min(node.bound);
+            let certificate = solution.certificate;
+            let bound = certificate.bound().min(node.bound);
             self.record(bound.max(open.peek().map_or(f64::NEG_INFINITY, |n: &Node| n.bound)).max(closed));
-            if solution.status == Status::Infeasible {
+            if certificate.status() == Status::Infeasible {
                 continue;
             }
-            let (relaxed, status) = (solution.marginals.clone(), solution.status);
+            let relaxed = solution.marginals.clone();
             self.keep(solution);
-            if bound <= self.needed() || status == Status::Optimal {
+            if bound <= self.needed() || certificate.is_optimal() {
                 closed = closed.max(bound.min(self.needed()));
                 continue;
             }
@@ -190,11 +193,13 @@ impl<'a> Search<'a> {
             ..self.options.clone()
         };
         self.nodes += 1;
-        self.ad3.solve_fixed(self.graph, &node.fixed)
+        let solution = self.ad3.solve_fixed(self.graph, &node.fixed);
+        self.gap = self.gap.at_scale(self.ad3.scale());
+        solution
     }
 
     fn keep(&mut self, solution: Solution) {
-        if self.best.is_none() || solution.value > self.value() {
+        if self.best.is_none() || solution.certificate.lower() > self.value() {
             self.best = Some(solution);
         }
     }
@@ -205,17 +210,9 @@ impl<'a> Search<'a> {
         let Some(assignment) = self.graph.assignment_of(&on) else { return };
         let value = self.graph.value(&assignment);
         if value > self.value() {
-            self.best = Some(Solution {
-                assignment,
-                marginals: on.iter().map(|&on| on as u8 as f64).collect(),
-                value,
-                bound: value,
-                status: Status::Feasible,
-                iterations: 0,
-                seconds: 0.0,
-                trace: Vec::new(),
-                on,
-            });
+            let marginals = on.iter().map(|&on| on as u8 as f64).collect();
+            self.best =
+                Some(Solution::new(self.graph, Certificate::exact(value), assignment, marginals, Vec::new()));
         }
     }
 
@@ -253,32 +250,13 @@ impl<'a> Search<'a> {
         let value = self.value();
         let whole = |bound: f64| (bound / self.unit + 1e-5).floor() * self.unit;
         let bound = if self.unit > 0.0 && bound.is_finite() { whole(bound) } else { bound };
-        let bound = bound.max(value);
-        let seconds = self.start.elapsed().as_secs_f64();
-        let status = if bound == f64::NEG_INFINITY {
-            Status::Infeasible
-        } else if value == f64::NEG_INFINITY {
-            Status::Stopped
-        } else if bound <= self.needed() {
-            Status::Optimal
-        } else {
-            Status::Feasible
+        let certificate = match bound.max(value) {
+            f64::NEG_INFINITY => Certificate::infeasible(),
+            bound => Certificate::judge(Some(value), bound, self.gap),
         };
-        let (iterations, trace) = (self.nodes, self.trace);
-        match self.best {
-            Some(best) => Solution { bound, status, iterations, seconds, trace, ..best },
-            None => Solution {
-                assignment: Vec::new(),
-                marginals: vec![0.5; self.graph.slots()],
-                value,
-                bound,
-                status,
-                iterations,
-                seconds,
-                trace,
-                on: Vec::new(),
-            },
-        }
+        let certificate = certificate.after(self.nodes, self.start.elapsed().as_secs_f64());
+        let best = self.best.unwrap_or_else(|| super::infeasible(self.graph));
+        best.with(certificate, self.trace)
     }
 }
 

@@ -17,8 +17,9 @@ pub mod spanning_trees;
 pub mod subgradient;
 pub mod two_slave;
 
+use crate::certificate::Certificate;
 use crate::model::Graph;
-use crate::solution::{Solution, Status};
+use crate::solution::Solution;
 use ad3::{Ad3, Ad3Options};
 use master::MasterOptions;
 
@@ -79,16 +80,6 @@ pub struct Unsupported {
     factor: &'static str,
 }
 
-/// By how much a bound must exceed `value` to matter.
-pub(crate) fn improvement(value: f64, gap: f64) -> f64 {
-    gap * value.abs().max(1e-9)
-}
-
-/// Whether a value and a bound prove each other.
-pub(crate) fn closes(value: f64, bound: f64, gap: f64) -> bool {
-    value > f64::NEG_INFINITY && bound - value <= improvement(value, gap)
-}
-
 /// Solves a graph.
 ///
 /// ```
@@ -102,7 +93,7 @@ pub(crate) fn closes(value: f64, bound: f64, gap: f64) -> bool {
 /// }
 /// // The relaxation gives every variable a half and a bound of 1.5; exact search tells the truth.
 /// let solution = solve(&graph, Method::Exact, &Limits::default())?;
-/// assert_eq!((solution.status, solution.value), (Status::Optimal, 1.0));
+/// assert_eq!((solution.certificate.status(), solution.certificate.value()), (Status::Optimal, Some(1.0)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn solve(graph: &Graph, method: Method, limits: &Limits) -> Result<Solution, Unsupported> {
@@ -135,26 +126,20 @@ pub fn solve(graph: &Graph, method: Method, limits: &Limits) -> Result<Solution,
         Method::Subgradient => Ok(subgradient::solve(graph, Default::default(), limits)),
         Method::TwoSlave => {
             let model = patterns::Lowered::new(graph, "two-slave")?;
-            Ok(model.raise(graph, two_slave::TwoSlave::new(master()).solve(&model.model)))
+            Ok(model.raise(graph, two_slave::TwoSlave::new(master()).solve(&model.model), limits.gap))
         }
         Method::SpanningTrees => {
             let model = patterns::Lowered::new(graph, "spanning-trees")?;
-            Ok(model.raise(graph, spanning_trees::SpanningTrees::new(master()).solve(&model.model)))
+            Ok(model.raise(
+                graph,
+                spanning_trees::SpanningTrees::new(master()).solve(&model.model),
+                limits.gap,
+            ))
         }
         Method::Exact => Ok(search::solve(graph, limits)),
     }
 }
 
 fn infeasible(graph: &Graph) -> Solution {
-    Solution {
-        assignment: Vec::new(),
-        marginals: vec![0.5; graph.slots()],
-        value: f64::NEG_INFINITY,
-        bound: f64::NEG_INFINITY,
-        status: Status::Infeasible,
-        iterations: 0,
-        seconds: 0.0,
-        trace: Vec::new(),
-        on: Vec::new(),
-    }
+    Solution::new(graph, Certificate::infeasible(), Vec::new(), vec![0.5; graph.slots()], Vec::new())
 }

@@ -2,6 +2,7 @@
 
 use super::Unsupported;
 use super::lowering::{Draft, Site, assignment};
+use crate::certificate::{Certificate, Gap, Status};
 use crate::factor::{Closed, ClosedGroup};
 use crate::group::Group;
 use crate::model::Graph;
@@ -13,6 +14,8 @@ pub(crate) struct Lowered {
     pub model: PatternModel,
     sites: Vec<Site>,
     constant: f64,
+    /// The sum of all scores' sizes.
+    scale: f64,
 }
 
 impl Lowered {
@@ -72,27 +75,35 @@ impl Lowered {
                 _ => drop(model.add_pattern(&pattern.members, pattern.weight).ok()?),
             }
         }
-        Some(Lowered { model, sites, constant })
+        Some(Lowered { model, sites, constant, scale: total })
     }
 
     /// The solution of the model as one of the graph.
-    pub(crate) fn raise(&self, graph: &Graph, solution: Solution) -> Solution {
-        let mut solution = Solution { bound: solution.bound + self.constant, ..solution };
+    pub(crate) fn raise(&self, graph: &Graph, mut solution: Solution, gap: f64) -> Solution {
         for point in &mut solution.trace {
             point.bound += self.constant;
             point.value += self.constant;
         }
-        if solution.assignment.is_empty() {
-            return Solution { marginals: vec![0.5; graph.slots()], on: Vec::new(), ..solution };
-        }
-        let states = std::mem::take(&mut solution.assignment);
+        let found = solution.certificate;
+        let bound = found.bound() + self.constant;
+        let Some(states) = solution.assignment() else {
+            let certificate = match found.status() {
+                Status::Infeasible => found,
+                _ => Certificate::judge(None, bound, gap).after(found.iterations, found.seconds),
+            };
+            let marginals = vec![0.5; graph.slots()];
+            return Solution::new(graph, certificate, Vec::new(), marginals, solution.trace);
+        };
         let lifted = assignment(graph, &self.sites, |variable| states[variable] as usize);
         let mut on = graph.slots_on(&lifted);
         follow_outputs(graph, &mut on);
         let assignment = graph.assignment_of(&on).unwrap_or(lifted);
         let value = graph.value(&assignment);
         let marginals = on.iter().map(|&on| on as u8 as f64).collect();
-        solution.certify(assignment, on, marginals, value)
+        // What turns out to break a constraint is no assignment.
+        let gap = Gap::from(gap).at_scale(self.scale);
+        let certificate = Certificate::judge(Some(value), bound, gap).after(found.iterations, found.seconds);
+        Solution::new(graph, certificate, assignment, marginals, solution.trace)
     }
 }
 

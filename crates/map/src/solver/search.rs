@@ -7,10 +7,11 @@
 
 use super::ad3::{Ad3, Ad3Options};
 use super::lowering::Lowering;
-use super::{Limits, branch_and_bound, closes, exact};
+use super::{Limits, branch_and_bound, exact};
+use crate::certificate::{Certificate, Gap, Status};
 use crate::factor::{Closed, ClosedGroup};
 use crate::model::Graph;
-use crate::solution::{Solution, Status, TracePoint};
+use crate::solution::{Solution, TracePoint};
 use std::time::{Duration, Instant};
 
 /// Where AD3 ends within this relative gap, the search over its bound has all the time there is.
@@ -48,26 +49,32 @@ impl Turns<'_> {
         if !self.goes_on(&narrow) {
             return narrow;
         }
-        let limits = self.share(narrow.iterations, usize::MAX, 1.0);
+        let limits = self.share(narrow.certificate.iterations, usize::MAX, 1.0);
         let mut ad3 = Ad3::new(Ad3Options {
             gap: limits.gap,
             parallel: limits.parallel,
             time_limit: limits.time_limit.map(|limit| 0.5 * limit),
             ..Ad3Options::default()
         });
-        let root = Solution { iterations: 1, ..ad3.solve(self.graph) };
-        let nearly_exact = closes(root.value, root.bound, NEARLY_EXACT);
+        let mut root = ad3.solve(self.graph);
+        root.certificate.iterations = 1;
+        let (value, bound) = (root.certificate.lower(), root.certificate.bound());
+        let nearly_exact = Gap::from(NEARLY_EXACT).at_scale(0.0).closes(value, bound);
         let found = self.merge(narrow, root.clone());
         if !self.goes_on(&found) {
             return found;
         }
         let (nodes, part) = if nearly_exact { (usize::MAX, 1.0) } else { (RELAXED_NODES, 0.5) };
-        let relaxed = ad3.close(self.graph, root, &self.share(found.iterations, nodes, part));
+        let relaxed = ad3.close(self.graph, root, &self.share(found.certificate.iterations, nodes, part));
         let found = self.merge(found, relaxed);
         if !self.goes_on(&found) {
             return found;
         }
-        let rest = search_tables(self.graph, &self.tables, &self.share(found.iterations, usize::MAX, 1.0));
+        let rest = search_tables(
+            self.graph,
+            &self.tables,
+            &self.share(found.certificate.iterations, usize::MAX, 1.0),
+        );
         self.merge(found, rest)
     }
 
@@ -85,33 +92,32 @@ impl Turns<'_> {
 
     /// Whether there is something left to find or to prove, and the means to do so.
     fn goes_on(&self, found: &Solution) -> bool {
-        matches!(found.status, Status::Feasible | Status::Stopped)
+        !found.certificate.is_settled()
             && self.limits.time_limit.is_none_or(|limit| self.seconds() < limit)
-            && self.limits.max_iterations.is_none_or(|most| found.iterations < most)
+            && self.limits.max_iterations.is_none_or(|most| found.certificate.iterations < most)
     }
 
     /// What two turns have shown together.
     fn merge(&self, mut first: Solution, second: Solution) -> Solution {
-        let iterations = first.iterations + second.iterations;
-        let bound = first.bound.min(second.bound);
+        let (one, two) = (first.certificate, second.certificate);
         let mut trace = std::mem::take(&mut first.trace);
         trace.extend(second.trace.iter().map(|point| TracePoint {
-            iteration: first.iterations + point.iteration,
-            seconds: first.seconds + point.seconds,
-            bound: first.bound.min(point.bound),
-            value: first.value.max(point.value),
+            iteration: one.iterations + point.iteration,
+            seconds: one.seconds + point.seconds,
+            bound: one.bound().min(point.bound),
+            value: one.lower().max(point.value),
         }));
-        if first.status == Status::Infeasible || second.status == Status::Infeasible {
-            return Solution { iterations, trace, seconds: self.seconds(), ..super::infeasible(self.graph) };
-        }
-        let proven = second.status == Status::Optimal;
-        let best = if second.value > first.value { second } else { first };
-        let status = match best.value {
-            f64::NEG_INFINITY => Status::Stopped,
-            value if proven || closes(value, bound, self.limits.gap) => Status::Optimal,
-            _ => Status::Feasible,
+        let best = if two.lower() > one.lower() { second } else { first };
+        let certificate = match [one, two].iter().any(|found| found.status() == Status::Infeasible) {
+            true => Certificate::infeasible(),
+            false => Certificate::judge(
+                best.certificate.value(),
+                one.bound().min(two.bound()),
+                Gap::from(self.limits.gap).at_scale(self.tables.network.scale()),
+            ),
         };
-        Solution { bound: bound.max(best.value), status, iterations, seconds: self.seconds(), trace, ..best }
+        let certificate = certificate.after(one.iterations + two.iterations, self.seconds());
+        best.with(certificate, trace)
     }
 
     fn seconds(&self) -> f64 {
@@ -125,6 +131,7 @@ fn search_tables(graph: &Graph, tables: &Lowering, limits: &Limits) -> Solution 
     let options = exact::Options {
         time_limit: limits.time_limit.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e9))),
         node_limit: limits.max_iterations.map(|nodes| nodes as u64),
+        gap: limits.gap,
         ..Default::default()
     };
     let mut trace = Vec::new();
@@ -136,23 +143,15 @@ fn search_tables(graph: &Graph, tables: &Lowering, limits: &Limits) -> Solution 
         }
     });
     let assignment = answer.assignment.map(|states| tables.assignment(graph, &states)).unwrap_or_default();
-    let value = if assignment.is_empty() { f64::NEG_INFINITY } else { graph.value(&assignment) };
-    let value = if graph.variables() == 0 { graph.offset } else { value };
-    let on = graph.slots_on(&assignment);
-    Solution {
-        marginals: on.iter().map(|&on| on as u8 as f64).collect(),
-        on,
-        assignment,
-        value,
-        bound: answer.bound.max(value),
-        status: match answer.certificate {
-            exact::Certificate::Optimal => Status::Optimal,
-            exact::Certificate::Feasible => Status::Feasible,
-            exact::Certificate::Infeasible => Status::Infeasible,
-            exact::Certificate::Stopped => Status::Stopped,
-        },
-        iterations: answer.nodes as usize,
-        seconds: start.elapsed().as_secs_f64(),
-        trace,
-    }
+    let certificate = match answer.certificate.value() {
+        // The graph adds up the same scores in another order.
+        Some(_) => {
+            let gap = Gap::from(limits.gap).at_scale(tables.network.scale());
+            Certificate::judge(Some(graph.value(&assignment)), answer.certificate.bound(), gap)
+        }
+        None => answer.certificate,
+    };
+    let certificate = certificate.after(answer.certificate.iterations, start.elapsed().as_secs_f64());
+    let marginals = graph.slots_on(&assignment).into_iter().map(|on| on as u8 as f64).collect();
+    Solution::new(graph, certificate, assignment, marginals, trace)
 }

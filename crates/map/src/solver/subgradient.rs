@@ -1,11 +1,12 @@
 //! Projected subgradient on the dual: every factor answers with its best configuration, and multipliers move against the
 //! disagreement. Kept for comparison with AD3: the same decomposition, slower to agree.
 
+use super::Limits;
 use super::dual::Dual;
 use super::primal::{Primal, View};
-use super::{Limits, closes};
+use crate::certificate::{Certificate, Gap};
 use crate::model::Graph;
-use crate::solution::{Solution, Status, TracePoint};
+use crate::solution::{Solution, TracePoint};
 use std::time::Instant;
 
 /// How steps shrink. Both count how often the dual went up instead of down.
@@ -35,7 +36,8 @@ pub fn solve(graph: &Graph, rule: StepRule, limits: &Limits) -> Solution {
     let mut trace = Vec::new();
     let max_iterations = limits.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
     let mut iteration = 0;
-    let status = loop {
+    let gap = Gap::from(limits.gap).at_scale(dual.scale);
+    let infeasible = loop {
         let current = dual.bound(graph, limits.parallel);
         rises += (current > last) as u32;
         last = current;
@@ -51,13 +53,10 @@ pub fn solve(graph: &Graph, rule: StepRule, limits: &Limits) -> Solution {
             trace.push(TracePoint { iteration, seconds, bound, value: primal.value });
         }
         if dual.proves_infeasible(bound) {
-            break Status::Infeasible;
+            break true;
         }
-        if closes(primal.value, bound, limits.gap) {
-            break Status::Optimal;
-        }
-        if stop || disagreement == 0.0 {
-            break if primal.value > f64::NEG_INFINITY { Status::Feasible } else { Status::Stopped };
+        if gap.closes(primal.value, bound) || stop || disagreement == 0.0 {
+            break false;
         }
         let step = dual.scale
             * match rule {
@@ -73,17 +72,12 @@ pub fn solve(graph: &Graph, rule: StepRule, limits: &Limits) -> Solution {
         }
         iteration += 1;
     };
-    Solution {
-        on: graph.slots_on(&primal.assignment),
-        assignment: primal.assignment,
-        marginals: beliefs,
-        value: primal.value,
-        bound: if status == Status::Infeasible { f64::NEG_INFINITY } else { bound.max(primal.value) },
-        status,
-        iterations: iteration,
-        seconds: start.elapsed().as_secs_f64(),
-        trace,
-    }
+    let certificate = match infeasible {
+        true => Certificate::infeasible(),
+        false => Certificate::judge(Some(primal.value), bound, gap),
+    };
+    let certificate = certificate.after(iteration, start.elapsed().as_secs_f64());
+    Solution::new(graph, certificate, primal.assignment, beliefs, trace)
 }
 
 /// Averages the copies of each slot; returns the sum of squared disagreements.

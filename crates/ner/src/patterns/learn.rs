@@ -146,8 +146,8 @@ impl Separate for PatternTask {
             weights: &weights,
             candidates: Some(&group.candidates),
         };
-        let answer = decoder.decode(&problem).map_err(LearnError::task)?;
-        let predicted: Vec<u32> = answer.paths.iter().flatten().copied().collect();
+        let (paths, _) = decoder.decode(&problem).map_err(LearnError::task)?;
+        let predicted: Vec<u32> = paths.iter().flatten().copied().collect();
         if predicted == group.gold {
             return Ok(Separation::CORRECT);
         }
@@ -162,7 +162,7 @@ impl Separate for PatternTask {
             rest = after;
         }
         let wrong = predicted.iter().zip(&group.gold).filter(|(a, b)| a != b).count();
-        let violation = (answer.value - problem.value(&gold_paths)) as f32;
+        let violation = (problem.value(&paths) - problem.value(&gold_paths)) as f32;
         Ok(Separation { violation, cost: wrong as f32, weight: 1.0 })
     }
 }

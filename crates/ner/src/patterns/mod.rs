@@ -20,24 +20,13 @@ use consonant_map::solver::master::MasterOptions;
 use consonant_map::solver::spanning_trees::SpanningTrees;
 use consonant_map::solver::two_slave::TwoSlave;
 use consonant_map::solver::{Limits, Method, solve};
-use consonant_map::{Ad3, Ad3Options, Choice, Graph, ModelError, Solution, Status, Variable};
+use consonant_map::{Ad3, Ad3Options, Certificate, Choice, Gap, Graph, ModelError, Solution, Variable};
 
 use crate::NerError;
 use network::{Network, Vertex};
 
 /// Exact search is given up after so many seconds for a group; its bound still holds.
 const EXACT_SECONDS: f64 = 60.0;
-
-/// The labels of a group with their certificate.
-#[derive(Debug)]
-pub(crate) struct GroupAnswer {
-    /// For each sentence its labels.
-    pub(crate) paths: Vec<Vec<u32>>,
-    pub(crate) value: f64,
-    pub(crate) bound: f64,
-    pub(crate) status: Status,
-    pub(crate) iterations: usize,
-}
 
 /// Decodes groups; keeps the memory of its solvers.
 pub(crate) struct PatternDecoder {
@@ -60,13 +49,15 @@ impl PatternDecoder {
         }
     }
 
-    /// The best labels of a group.
-    pub(crate) fn decode(&mut self, problem: &GroupProblem<'_>) -> Result<GroupAnswer, NerError> {
+    /// The best labels of a group, for each sentence, with their certificate.
+    pub(crate) fn decode(
+        &mut self,
+        problem: &GroupProblem<'_>,
+    ) -> Result<(Vec<Vec<u32>>, Certificate), NerError> {
         let mut paths: Vec<Vec<u32>> = problem.scores.iter().map(|scores| scores.path.clone()).collect();
         let local = problem.value(&paths);
         if problem.links.is_empty() {
-            let (value, bound, status) = (local, local, Status::Optimal);
-            return Ok(GroupAnswer { paths, value, bound, status, iterations: 1 });
+            return Ok((paths, Certificate::exact(local).after(1, 0.0)));
         }
         let network = Network::new(problem);
         let solution = match self.method {
@@ -83,18 +74,18 @@ impl PatternDecoder {
         // The network leaves out what is settled; it is worth the same whatever is decided.
         let mut value = local;
         let mut bound = f64::INFINITY;
-        if !solution.assignment.is_empty() {
+        if let Some((states, value_there)) = solution.assignment().zip(solution.certificate.value()) {
             let mut found = paths.clone();
-            network.write(problem, &solution.assignment, &mut found);
+            network.write(problem, states, &mut found);
             let joint = problem.value(&found);
-            bound = joint + solution.gap().max(0.0);
+            bound = joint + (solution.certificate.bound() - value_there);
             // A solver that was stopped may end with less than the sentences' own labels are worth.
             if joint >= local {
                 (paths, value) = (found, joint);
             }
         }
-        let status = if solution.status == Status::Optimal { Status::Optimal } else { Status::Feasible };
-        Ok(GroupAnswer { paths, value, bound: bound.max(value), status, iterations: solution.iterations })
+        let certificate = Certificate::judge(Some(value), bound, Gap::default());
+        Ok((paths, certificate.after(solution.certificate.iterations, 0.0)))
     }
 
     fn build(&mut self, network: &Network) -> Result<(), NerError> {

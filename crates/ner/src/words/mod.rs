@@ -6,7 +6,7 @@ mod learn;
 pub(crate) use learn::learn;
 
 use consonant_map::oracle::sequence::Sequence;
-use consonant_map::{Ad3, Ad3Options, Choice, Graph, ModelError, Status, Variable};
+use consonant_map::{Ad3, Ad3Options, Certificate, Choice, Gap, Graph, ModelError, Variable};
 use consonant_sequence::inference::{Chain, TransitionMask, Transitions, Workspace};
 
 use crate::NerError;
@@ -34,16 +34,8 @@ pub(crate) struct WordProblem<'a> {
     pub(crate) step: f64,
 }
 
-/// The labels of a group with their certificate.
-#[derive(Debug)]
-pub(crate) struct WordAnswer {
-    /// For each sentence its labels.
-    pub(crate) paths: Vec<Vec<u32>>,
-    pub(crate) value: f64,
-    pub(crate) bound: f64,
-    pub(crate) status: Status,
-    pub(crate) iterations: usize,
-}
+/// For each sentence of a group its labels, with their certificate.
+pub(crate) type WordAnswer = (Vec<Vec<u32>>, Certificate);
 
 impl WordProblem<'_> {
     /// The score of labels in both models.
@@ -99,7 +91,6 @@ pub(crate) fn subgradient(problem: &WordProblem<'_>) -> Result<WordAnswer, NerEr
     let (mut bound, mut best) = (f64::INFINITY, (f64::NEG_INFINITY, paths.clone()));
     let (mut workspace, mut path) = (Workspace::new(), Vec::new());
     let mut iterations = 0;
-    let mut agreed = false;
     while step >= SHORTEST * problem.step && iterations < MOST_ITERATIONS {
         iterations += 1;
         for (number, nodes) in nodes.iter().enumerate().filter(|(number, _)| stale_sentences[*number]) {
@@ -125,7 +116,7 @@ pub(crate) fn subgradient(problem: &WordProblem<'_>) -> Result<WordAnswer, NerEr
         stale_words.fill(false);
         let dual: f64 = values.iter().sum::<f64>() + word_values.iter().sum::<f64>();
         bound = bound.min(dual);
-        agreed = true;
+        let mut agreed = true;
         let mut row = 0;
         for (number, stale) in stale_words.iter_mut().enumerate() {
             for &token in problem.occurrences.chain(number) {
@@ -161,8 +152,7 @@ pub(crate) fn subgradient(problem: &WordProblem<'_>) -> Result<WordAnswer, NerEr
     }
     // The sentence model's last word, unless an earlier one was worth more.
     let (value, paths) = best;
-    let status = if agreed { Status::Optimal } else { Status::Feasible };
-    Ok(WordAnswer { paths, value, bound: bound.max(value), status, iterations })
+    Ok((paths, Certificate::judge(Some(value), bound, Gap::default()).after(iterations, 0.0)))
 }
 
 fn sentence_numbers(occurrences: &Occurrences, tokens: usize) -> Vec<u32> {
@@ -228,14 +218,16 @@ pub(crate) fn ad3(problem: &WordProblem<'_>) -> Result<WordAnswer, NerError> {
     let mut paths: Vec<Vec<u32>> = problem.scores.iter().map(|scores| scores.path.clone()).collect();
     let local = problem.value(&paths);
     let mut value = local;
-    if !solution.assignment.is_empty() && solution.value >= local {
-        value = solution.value;
+    if let Some((states, joint)) = solution.assignment().zip(solution.certificate.value())
+        && joint >= local
+    {
+        value = joint;
         for (path, range) in paths.iter_mut().zip(problem.occurrences.sentences.windows(2)) {
-            path.copy_from_slice(&solution.assignment[range[0]..range[1]]);
+            path.copy_from_slice(&states[range[0]..range[1]]);
         }
     }
-    let status = if solution.status == Status::Optimal { Status::Optimal } else { Status::Feasible };
-    Ok(WordAnswer { paths, value, bound: solution.bound.max(value), status, iterations: solution.iterations })
+    let certificate = Certificate::judge(Some(value), solution.certificate.bound(), Gap::default());
+    Ok((paths, certificate.after(solution.certificate.iterations, 0.0)))
 }
 
 #[cfg(test)]

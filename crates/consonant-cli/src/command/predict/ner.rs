@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use consonant_learn::model::Model;
 use consonant_map::solver::Method;
-use consonant_ner::{Consistency, Decoded, NerModel, Request};
+use consonant_ner::{Consistency, NerModel, Request};
 use consonant_tagger::Tagger;
 use consonant_text::sentence::SentenceBuilder;
 use consonant_text::{Layer, Sentence};
@@ -52,7 +52,7 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
                 decoded
             }
         };
-        Ok(decoded.iter().map(describe).collect())
+        Ok(decoded.iter().map(|unit| Unit { certificate: unit.certificate, tokens: unit.tokens }).collect())
     })
 }
 
@@ -89,17 +89,6 @@ impl Source for Documents {
 
     fn trailer(&self) -> &str {
         self.input.reader.trailer()
-    }
-}
-
-fn describe(unit: &Decoded) -> Unit {
-    Unit {
-        value: unit.value,
-        bound: unit.bound,
-        status: unit.status.name(),
-        iterations: unit.iterations,
-        seconds: unit.seconds,
-        tokens: unit.tokens,
     }
 }
 

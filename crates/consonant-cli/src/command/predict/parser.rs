@@ -39,14 +39,7 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
         if let Some(tagging) = &tagging {
             tagging.tag(batch, &Request::default())?;
         }
-        let unit = |unit: Parsed| Unit {
-            value: unit.certificate.value,
-            bound: unit.certificate.bound,
-            status: unit.certificate.status.name(),
-            iterations: unit.certificate.iterations,
-            seconds: unit.certificate.seconds,
-            tokens: unit.tokens,
-        };
+        let unit = |unit: Parsed| Unit { certificate: unit.certificate, tokens: unit.tokens };
         Ok(parser.parse(batch, algorithm)?.into_iter().map(unit).collect())
     })
 }

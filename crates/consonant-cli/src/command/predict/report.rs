@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
+use consonant_map::Certificate;
 use serde::Serialize;
 
 use crate::context::Context;
@@ -12,16 +13,9 @@ use crate::output::Output;
 /// How the decoding of one unit (a sentence, a document, a topic) went.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Unit {
-    /// The score of the output.
-    pub value: f64,
-    /// An upper bound on any output's score.
-    pub bound: f64,
-    /// `optimal`, `feasible`, `infeasible` or `stopped`.
-    pub status: &'static str,
-    /// Iterations of the decoder.
-    pub iterations: usize,
-    /// Seconds taken.
-    pub seconds: f64,
+    /// What is known about the output.
+    #[serde(flatten)]
+    pub certificate: Certificate,
     /// Tokens of the unit.
     pub tokens: usize,
 }
@@ -59,10 +53,10 @@ impl Report {
         }
         let total = &mut self.total;
         total.units += 1;
-        total.optimal += usize::from(unit.status == "optimal");
-        total.value += unit.value;
-        total.bound += unit.bound;
-        total.iterations += unit.iterations;
+        total.optimal += usize::from(unit.certificate.is_optimal());
+        total.value += unit.certificate.value().unwrap_or(0.0);
+        total.bound += unit.certificate.bound();
+        total.iterations += unit.certificate.iterations;
         total.tokens += unit.tokens;
         self.units.push(unit);
     }

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use consonant_learn::model::Model;
+use consonant_map::Certificate;
 use consonant_segmenter::{Segmenter, Start};
 use consonant_text::Format;
 use consonant_text::input::Input;
@@ -43,11 +44,7 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
             let tokens = conllu.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).count();
             out.write_all(conllu.as_bytes())?;
             report.add(Unit {
-                value: decoder.value(),
-                bound: decoder.value(),
-                status: "optimal",
-                iterations: 1,
-                seconds: unit.elapsed().as_secs_f64(),
+                certificate: Certificate::exact(decoder.value()).after(1, unit.elapsed().as_secs_f64()),
                 tokens,
             });
         }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use consonant_learn::model::Model;
-use consonant_tagger::{Decoded, Request, Tagger};
+use consonant_tagger::{Request, Tagger};
 
 use super::Predict;
 use super::frame::{self, Conllu};
@@ -25,14 +25,9 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
     let open = |path: &Path| Conllu::open(path, "taggers");
     frame::predict(command, context, "tagging", open, |_, batch| {
         let decoded = decoder.tag(batch, &request)?;
-        let unit = |unit: Decoded| Unit {
-            value: unit.value,
-            bound: unit.value,
-            status: "optimal",
-            iterations: 1,
-            seconds: unit.seconds,
-            tokens: unit.tokens,
-        };
-        Ok(decoded.into_iter().map(unit).collect())
+        Ok(decoded
+            .into_iter()
+            .map(|unit| Unit { certificate: unit.certificate, tokens: unit.tokens })
+            .collect())
     })
 }

@@ -35,14 +35,7 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
     let options = DecoderOptions { algorithm, ..DecoderOptions::default() };
     let open = |path: &Path| Ok(Conversations(JsonlReader::open(path)?));
     frame::predict(command, context, "linking", open, |_, batch| {
-        let unit = |unit: Linked| Unit {
-            value: unit.certificate.value,
-            bound: unit.certificate.bound,
-            status: unit.certificate.status.name(),
-            iterations: unit.certificate.iterations,
-            seconds: unit.certificate.seconds,
-            tokens: unit.units,
-        };
+        let unit = |unit: Linked| Unit { certificate: unit.certificate, tokens: unit.units };
         Ok(linker.link(batch, &options)?.into_iter().map(unit).collect())
     })
 }

@@ -12,6 +12,7 @@ use super::ordering::best_order;
 use super::presolve::{Reductions, reduce};
 use super::primal::{Effort, losses};
 use super::{Options, Progress};
+use crate::certificate::Gap;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
@@ -25,9 +26,14 @@ pub(super) struct Context<'a> {
     pub(super) nodes: u64,
     /// What the caller's scores were divided by.
     scale: f64,
+    gap: Gap,
     /// Unit of integer scores, or zero.
     unit: f64,
     observe: &'a mut dyn FnMut(Progress),
+    /// What the network at hand is worth less than the whole, as far as that is known.
+    pub(super) base: f64,
+    /// Components of the whole.
+    pub(super) parts: usize,
     /// Bound and value of the components that are not being searched.
     pub(super) base_bound: f64,
     pub(super) base_value: Option<f64>,
@@ -37,6 +43,7 @@ impl<'a> Context<'a> {
     pub(super) fn new(
         scale: f64,
         unit: f64,
+        gap: Gap,
         options: &'a Options,
         observe: &'a mut dyn FnMut(Progress),
     ) -> Self {
@@ -45,8 +52,11 @@ impl<'a> Context<'a> {
             options,
             nodes: 0,
             scale,
+            gap,
             unit,
             observe,
+            base: 0.0,
+            parts: 1,
             base_bound: 0.0,
             base_value: None,
         }
@@ -69,10 +79,9 @@ impl Context<'_> {
         self.limits.expired() || self.limits.max_nodes.is_some_and(|most| self.nodes >= most)
     }
 
-    /// How close to the optimum is close enough: relative to the value, or absolute for values near zero, but never by
-    /// the largest score, which may be a mere penalty.
+    /// How close to a search's optimum is close enough: a share of the gap of the whole, in which every component has one.
     fn tolerance(&self, value: f64) -> f64 {
-        2e-7 * value.abs().max(self.scale.recip().min(1.0))
+        0.2 * self.gap.slack(self.scale * (self.base + value)) / (self.scale * self.parts as f64)
     }
 
     /// The largest score that integer tables allow up to `bound`; any other bound stays as it is.
@@ -418,7 +427,9 @@ impl Tree<'_> {
         let mut steps = Vec::new();
         for part in parts {
             // In normal form every component is worth at most zero.
+            context.base += constant;
             let found = search(&part.network, self.cut - constant, context, false);
+            context.base -= constant;
             let Some((value, states)) = found.best.filter(|_| found.exact) else {
                 return Err(if found.exact {
                     Expansion::Closed

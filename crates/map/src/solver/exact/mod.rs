@@ -11,7 +11,7 @@
 //! 5. *Branching* (`branch`), best-first between dives.
 //!
 //! ```
-//! use consonant_map::solver::exact::{Certificate, Network, Options, solve};
+//! use consonant_map::solver::exact::{Network, Options, solve};
 //!
 //! // Three variables that all want to differ, which two states do not allow.
 //! let mut network = Network::new(&[2, 2, 2])?;
@@ -19,8 +19,8 @@
 //!     network.add_table(&pair, &[0.0, 1.0, 1.0, 0.0])?;
 //! }
 //! let answer = solve(&network, &Options::default(), &mut |_| {});
-//! assert_eq!(answer.certificate, Certificate::Optimal);
-//! assert_eq!(answer.value, Some(2.0));
+//! assert!(answer.certificate.is_optimal());
+//! assert_eq!(answer.certificate.value(), Some(2.0));
 //! # Ok::<(), consonant_map::solver::exact::NetworkError>(())
 //! ```
 
@@ -43,6 +43,7 @@ mod tests;
 pub(super) use network::common_unit;
 pub use network::{Network, NetworkError, Table};
 
+use crate::certificate::{Certificate, Gap};
 use branch::{Context, search};
 use components::components;
 use presolve::reduce;
@@ -55,6 +56,8 @@ pub struct Options {
     pub time_limit: Option<Duration>,
     /// Limit on search nodes; the first node of every component is visited in any case.
     pub node_limit: Option<u64>,
+    /// Value and bound that differ by less than this, relative to their size, prove optimality.
+    pub gap: f64,
     /// Largest number of table entries that full elimination may visit.
     pub elimination_work: f64,
     /// Before bounding, variables go whose elimination leaves a table of at most this many entries; 0 keeps all.
@@ -70,6 +73,7 @@ impl Default for Options {
         Self {
             time_limit: None,
             node_limit: None,
+            gap: 1e-6,
             elimination_work: f64::from(1 << 30),
             small_table: 64,
             dominance: true,
@@ -78,32 +82,13 @@ impl Default for Options {
     }
 }
 
-/// What was proved.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Certificate {
-    /// The assignment is optimal within 1e-6 relative.
-    Optimal,
-    /// An assignment and a bound, with a gap between them.
-    Feasible,
-    /// No assignment is allowed.
-    Infeasible,
-    /// A limit was reached before any allowed assignment was found.
-    Stopped,
-}
-
 /// Result of [`solve`].
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// State of every variable.
+    /// State of every variable; what its certificate has a value for.
     pub assignment: Option<Vec<usize>>,
-    /// Score of the assignment, recomputed from the tables as given.
-    pub value: Option<f64>,
-    /// Upper bound on every assignment; `-inf` when infeasible.
-    pub bound: f64,
-    /// What was proved.
+    /// What was proved, in so many search nodes; the value is computed from the tables as given.
     pub certificate: Certificate,
-    /// Search nodes visited.
-    pub nodes: u64,
 }
 
 /// State of the search at one moment, for traces.
@@ -124,14 +109,16 @@ pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progr
     // Tolerances inside are meant for scores around one; a power of two keeps every bit.
     let scale = network.scale();
     let scaled = network.divided(scale);
+    let gap = Gap::from(options.gap).at_scale(scale);
     let allowance = rounding_allowance(&scaled);
-    let mut context = Context::new(scale, network.score_unit() / scale, options, observe);
+    let mut context = Context::new(scale, network.score_unit() / scale, gap, options, observe);
     let reductions = context.reductions(true);
     let Ok((reduced, lift)) = reduce(scaled, None, f64::NEG_INFINITY, reductions, &context.limits) else {
-        return infeasible(0);
+        return infeasible(&context);
     };
     let mut parts = components(&reduced);
     parts.sort_by_key(|part| part.network.entries());
+    context.parts = parts.len();
     let mut bound = reduced.constant;
     let mut states = vec![0; reduced.sizes.len()];
     // Value of the components done so far, none once one of them found nothing.
@@ -139,6 +126,7 @@ pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progr
     let mut proven = true;
     for (index, part) in parts.iter().enumerate() {
         context.base_bound = bound;
+        context.base = known.unwrap_or(bound);
         context.base_value = known.filter(|_| index + 1 == parts.len());
         let found = search(&part.network, f64::NEG_INFINITY, &mut context, true);
         bound += found.bound;
@@ -150,36 +138,23 @@ pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progr
                     states[v as usize] = state;
                 }
             }
-            None if found.exact => return infeasible(context.nodes),
+            None if found.exact => return infeasible(&context),
             None => known = None,
         }
     }
-    let nodes = context.nodes;
-    let bound = scale * context.round_down(bound + allowance + 1e-12 * bound.abs());
-    if known.is_none() {
-        return Answer { assignment: None, value: None, bound, certificate: Certificate::Stopped, nodes };
-    }
-    let assignment = lift.apply(&states);
-    let value = network.value(&assignment);
-    let bound = bound.max(value);
-    let optimal = proven || bound - value <= 1e-6 * value.abs().max(scale.min(1.0));
-    Answer {
-        assignment: Some(assignment),
-        value: Some(value),
-        bound,
-        certificate: if optimal { Certificate::Optimal } else { Certificate::Feasible },
-        nodes,
-    }
+    let nodes = context.nodes as usize;
+    // A search that came to its end left out what is within a tolerance far above any rounding.
+    let allowance = if proven { 0.0 } else { allowance + 1e-12 * bound.abs() };
+    let bound = scale * context.round_down(bound + allowance);
+    let assignment = known.map(|_| lift.apply(&states));
+    let value = assignment.as_deref().map(|states| network.value(states));
+    let certificate = Certificate::judge(value, bound, gap).after(nodes, context.limits.seconds());
+    Answer { assignment, certificate }
 }
 
-fn infeasible(nodes: u64) -> Answer {
-    Answer {
-        assignment: None,
-        value: None,
-        bound: f64::NEG_INFINITY,
-        certificate: Certificate::Infeasible,
-        nodes,
-    }
+fn infeasible(context: &Context) -> Answer {
+    let certificate = Certificate::infeasible().after(context.nodes as usize, context.limits.seconds());
+    Answer { assignment: None, certificate }
 }
 
 /// Reductions and messages move scores around; so much is added that their rounding never makes the bound lie.

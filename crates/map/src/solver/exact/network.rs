@@ -176,7 +176,7 @@ impl Network {
     }
 
     /// The power of two just below the largest finite score, or one when all are zero.
-    pub(super) fn scale(&self) -> f64 {
+    pub(in crate::solver) fn scale(&self) -> f64 {
         let scores = self.unary.iter().flatten().chain(self.tables.iter().flat_map(|t| &t.scores));
         let largest = scores.filter(|s| s.is_finite()).fold(0.0, |most: f64, s| most.max(s.abs()));
         if largest > 0.0 { largest.log2().floor().clamp(-1000.0, 1000.0).exp2() } else { 1.0 }

@@ -2,7 +2,8 @@
 
 use super::local_search::Dice;
 use super::network::Walk;
-use super::{Answer, Certificate, Network, Options, solve};
+use super::{Answer, Network, Options, solve};
+use crate::Status;
 use std::time::Duration;
 
 /// Best value over all assignments; `-inf` when none is allowed.
@@ -65,26 +66,29 @@ fn random_network(recipe: Recipe, dice: &mut Dice) -> Network {
 /// Bound, value and certificate hold against the true optimum.
 fn check(network: &Network, answer: &Answer, optimum: f64, complete: bool) {
     let tolerance = 2e-6 * optimum.abs().max(1.0);
-    assert!(answer.bound >= optimum - 1e-12, "bound {} below optimum {optimum}", answer.bound);
+    assert!(
+        answer.certificate.bound() >= optimum - 1e-12,
+        "bound {} below optimum {optimum}",
+        answer.certificate.bound()
+    );
     if let Some(assignment) = &answer.assignment {
         let value = network.value(assignment);
-        assert_eq!(Some(value), answer.value);
+        assert_eq!(Some(value), answer.certificate.value());
         assert!(value <= optimum + tolerance);
-        assert!(answer.bound >= value);
+        assert!(answer.certificate.bound() >= value);
     }
-    match answer.certificate {
-        Certificate::Optimal => {
-            assert!(answer.value.unwrap() >= optimum - tolerance);
-            assert!(answer.bound - answer.value.unwrap() <= tolerance * 10.0);
+    match answer.certificate.status() {
+        Status::Optimal => {
+            assert!(answer.certificate.value().unwrap() >= optimum - tolerance);
+            assert!(answer.certificate.bound() - answer.certificate.value().unwrap() <= tolerance * 10.0);
         }
-        Certificate::Infeasible => assert_eq!(optimum, f64::NEG_INFINITY),
-        Certificate::Feasible => assert!(answer.value.is_some()),
-        Certificate::Stopped => assert!(answer.value.is_none()),
+        Status::Infeasible => assert_eq!(optimum, f64::NEG_INFINITY),
+        Status::Feasible => assert!(answer.certificate.value().is_some()),
+        Status::Stopped => assert!(answer.certificate.value().is_none()),
     }
     if complete {
-        let expected =
-            if optimum == f64::NEG_INFINITY { Certificate::Infeasible } else { Certificate::Optimal };
-        assert_eq!(answer.certificate, expected);
+        let expected = if optimum == f64::NEG_INFINITY { Status::Infeasible } else { Status::Optimal };
+        assert_eq!(answer.certificate.status(), expected);
     }
 }
 
@@ -180,8 +184,8 @@ fn branching_and_elimination_agree_on_grids() {
             let eliminated = solve(&network, &Options::default(), &mut |_| {});
             let searching = Options { elimination_work: 1e3, ..Options::default() };
             let searched = solve(&network, &searching, &mut |_| {});
-            assert_eq!(eliminated.certificate, Certificate::Optimal);
-            check(&network, &searched, eliminated.value.unwrap(), true);
+            assert_eq!(eliminated.certificate.status(), Status::Optimal);
+            check(&network, &searched, eliminated.certificate.value().unwrap(), true);
         }
     }
 }
@@ -190,15 +194,15 @@ fn branching_and_elimination_agree_on_grids() {
 fn corner_cases_are_answered() {
     let options = Options::default();
     let empty = solve(&Network::new(&[]).unwrap(), &options, &mut |_| {});
-    assert_eq!(empty.certificate, Certificate::Optimal);
+    assert_eq!(empty.certificate.status(), Status::Optimal);
     assert_eq!(empty.assignment, Some(vec![]));
     let no_states = solve(&Network::new(&[2, 0]).unwrap(), &options, &mut |_| {});
-    assert_eq!(no_states.certificate, Certificate::Infeasible);
+    assert_eq!(no_states.certificate.status(), Status::Infeasible);
     let single = solve(&Network::new(&[1, 1]).unwrap(), &options, &mut |_| {});
     assert_eq!(single.assignment, Some(vec![0, 0]));
     let mut forbidden = Network::new(&[2]).unwrap();
     forbidden.add_table(&[], &[f64::NEG_INFINITY]).unwrap();
-    assert_eq!(solve(&forbidden, &options, &mut |_| {}).certificate, Certificate::Infeasible);
+    assert_eq!(solve(&forbidden, &options, &mut |_| {}).certificate.status(), Status::Infeasible);
 }
 
 #[test]
@@ -208,8 +212,8 @@ fn the_same_input_gives_the_same_answer() {
     let first = solve(&network, &options, &mut |_| {});
     let second = solve(&network, &options, &mut |_| {});
     assert_eq!(first.assignment, second.assignment);
-    assert_eq!(first.bound, second.bound);
-    assert_eq!(first.nodes, second.nodes);
+    assert_eq!(first.certificate.bound(), second.certificate.bound());
+    assert_eq!(first.certificate.iterations, second.certificate.iterations);
 }
 
 #[test]
@@ -247,8 +251,8 @@ fn the_scale_of_the_scores_changes_nothing() {
         let factor = f64::from(power).exp2();
         let answer = solve(&network.divided(1.0 / factor), &options, &mut |_| {});
         assert_eq!(answer.assignment, plain.assignment);
-        assert_eq!(answer.nodes, plain.nodes);
-        assert_eq!(answer.bound, plain.bound * factor);
+        assert_eq!(answer.certificate.iterations, plain.certificate.iterations);
+        assert_eq!(answer.certificate.bound(), plain.certificate.bound() * factor);
     }
 }
 
@@ -300,7 +304,12 @@ fn tightening_closes_what_the_pairwise_bound_leaves_open() {
     let tight = Options { cycles: true, ..loose.clone() };
     let loose = solve(&network, &loose, &mut |_| {});
     let tight = solve(&network, &tight, &mut |_| {});
-    assert_eq!((loose.certificate, tight.certificate), (Certificate::Optimal, Certificate::Optimal));
-    assert!((loose.value.unwrap() - tight.value.unwrap()).abs() < 1e-4);
-    assert!(tight.nodes < loose.nodes, "{} nodes with cycles, {} without", tight.nodes, loose.nodes);
+    assert_eq!((loose.certificate.status(), tight.certificate.status()), (Status::Optimal, Status::Optimal));
+    assert!((loose.certificate.value().unwrap() - tight.certificate.value().unwrap()).abs() < 1e-4);
+    assert!(
+        tight.certificate.iterations < loose.certificate.iterations,
+        "{} nodes with cycles, {} without",
+        tight.certificate.iterations,
+        loose.certificate.iterations
+    );
 }

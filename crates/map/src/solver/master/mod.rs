@@ -14,8 +14,9 @@ pub(crate) use groups::Groups;
 pub use steps::StepRule;
 pub(crate) use tree::SpanningTree;
 
+use crate::certificate::{Certificate, Gap};
 use crate::pattern::{Improver, PatternModel, TableView};
-use crate::solution::{Solution, Status, TracePoint};
+use crate::solution::{Solution, TracePoint};
 use std::time::Instant;
 use steps::Descent;
 
@@ -255,37 +256,18 @@ impl<D: Decomposition> Master<D> {
             }
             value = model.value(&assignment);
         }
-        // Parts were rounded apart; the whole may differ in the last bits.
-        let bound = bound.max(value);
-        let status = if infeasible {
-            Status::Infeasible
-        } else if assignment.is_empty() && model.vertices() > 0 {
-            Status::Stopped
-        } else if bound - value <= options.gap * value.abs().max(bound.abs())
-            || blocks.iter().all(|b| b.state == State::Optimal)
-        {
-            Status::Optimal
-        } else {
-            Status::Feasible
+        let scale = blocks.iter().map(|b| b.slaves.magnitude()).fold(0.0, f64::max);
+        let certificate = match infeasible {
+            true => Certificate::infeasible(),
+            false => Certificate::judge(Some(value), bound, Gap::from(options.gap).at_scale(scale)),
         };
+        let certificate = certificate.after(iterations, begin.elapsed().as_secs_f64());
         let slots: usize = (0..model.vertices()).map(|v| model.states(v)).sum();
         let mut marginals = vec![0.0; slots];
         for (v, &label) in assignment.iter().enumerate() {
             marginals[model.slots(v).start + label as usize] = 1.0;
         }
-        let on =
-            marginals.iter().take(if assignment.is_empty() { 0 } else { slots }).map(|&x| x == 1.0).collect();
-        Solution {
-            marginals,
-            value,
-            bound,
-            status,
-            iterations,
-            seconds: begin.elapsed().as_secs_f64(),
-            trace,
-            on,
-            assignment,
-        }
+        Solution::decided(certificate, assignment, marginals, trace)
     }
 }
 

@@ -1,6 +1,6 @@
 use super::*;
+use crate::Status;
 use crate::pattern::sample::{BINARY, MANY_STATES, Random, Shape, check, random_model};
-use crate::solution::Status;
 use crate::solver::master::StepRule;
 use crate::solver::spanning_trees::SpanningTrees;
 
@@ -15,7 +15,7 @@ fn certified(shape: Shape, seeds: std::ops::Range<u64>, reduction: Reduction, st
         let model = random_model(&mut Random(seed), shape);
         let solution = solver.solve(&model);
         check(&model, &solution, &format!("seed {seed}"));
-        matches!(solution.status, Status::Optimal | Status::Infeasible)
+        solution.certificate.is_settled()
     });
     proven.count() as f64 / total
 }
@@ -95,7 +95,8 @@ fn the_bound_is_not_above_that_of_the_spanning_trees() {
     for shape in [BINARY, MANY_STATES, Shape { order: 3, patterns: 40, ..BINARY }] {
         for seed in 0..150 {
             let model = random_model(&mut Random(seed), shape);
-            let (a, b) = (two_slave.solve(&model).bound, naive.solve(&model).bound);
+            let (a, b) =
+                (two_slave.solve(&model).certificate.bound(), naive.solve(&model).certificate.bound());
             assert!(a <= b + 2e-3 * (1.0 + b.abs()), "seed {seed}: {a} above {b}");
             tighter += usize::from(a < b - 1e-2);
         }
@@ -115,11 +116,11 @@ fn scores_change_without_rebuilding() {
     }
     let pattern = model.add_pattern(&[(0, 1), (1, 1), (2, 1)], 1.0).unwrap();
     let mut solver = TwoSlave::default();
-    assert_eq!(solver.solve(&model).assignment, [1, 1, 1, 1]);
+    assert_eq!(solver.solve(&model).assignment(), Some(&[1, 1, 1, 1][..]));
     model.set_pattern(pattern, -1.0).unwrap();
-    assert_eq!(solver.solve(&model).assignment, [0, 0, 0, 0]);
+    assert_eq!(solver.solve(&model).assignment(), Some(&[0, 0, 0, 0][..]));
     model.set_unary(3, &[f64::NEG_INFINITY, 0.0]).unwrap();
-    assert_eq!(solver.solve(&model).assignment, [1, 1, 1, 1]);
+    assert_eq!(solver.solve(&model).assignment(), Some(&[1, 1, 1, 1][..]));
     model.set_table(table, &[-1.0, -1.0]).unwrap();
     check(&model, &solver.solve(&model), "repelling");
 }
@@ -128,7 +129,10 @@ fn scores_change_without_rebuilding() {
 fn contradictions_are_infeasible_and_empty_models_are_solved() {
     let mut model = PatternModel::new();
     let solution = TwoSlave::default().solve(&model);
-    assert_eq!((solution.value, solution.bound, solution.status), (0.0, 0.0, Status::Optimal));
+    assert_eq!(
+        (solution.certificate.value(), solution.certificate.bound(), solution.certificate.status()),
+        (Some(0.0), 0.0, Status::Optimal)
+    );
     for _ in 0..3 {
         model.add_vertex(&[0.0, 0.0]).unwrap();
     }
@@ -139,11 +143,14 @@ fn contradictions_are_infeasible_and_empty_models_are_solved() {
         model.add_edge(u, v, differ).unwrap();
     }
     let solution = TwoSlave::default().solve(&model);
-    assert!(matches!(solution.status, Status::Infeasible | Status::Stopped));
-    assert!(solution.assignment.is_empty() && solution.value == f64::NEG_INFINITY);
+    assert!(matches!(solution.certificate.status(), Status::Infeasible | Status::Stopped));
+    assert!(solution.assignment().is_none() && solution.certificate.value().is_none());
     model.set_unary(0, &[f64::NEG_INFINITY, f64::NEG_INFINITY]).unwrap();
     let solution = TwoSlave::default().solve(&model);
-    assert_eq!((solution.status, solution.bound), (Status::Infeasible, f64::NEG_INFINITY));
+    assert_eq!(
+        (solution.certificate.status(), solution.certificate.bound()),
+        (Status::Infeasible, f64::NEG_INFINITY)
+    );
 }
 
 #[test]
@@ -156,8 +163,8 @@ fn the_trace_and_the_limits_are_kept() {
         ..MasterOptions::default()
     };
     let solution = TwoSlave::new(options.clone()).solve(&model);
-    assert_eq!((solution.iterations, solution.trace.len()), (5, 5));
+    assert_eq!((solution.certificate.iterations, solution.trace.len()), (5, 5));
     assert!(solution.trace.windows(2).all(|w| w[1].bound <= w[0].bound && w[1].value >= w[0].value));
     let solution = TwoSlave::new(MasterOptions { time_limit: Some(0.0), ..options }).solve(&model);
-    assert_eq!(solution.iterations, 1);
+    assert_eq!(solution.certificate.iterations, 1);
 }
