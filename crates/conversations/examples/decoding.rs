@@ -10,7 +10,6 @@ use std::error::Error;
 
 use consonant_conversations::{Algorithm, Constraint, Decoder, DecoderOptions, GraphKind, Linker, Parts};
 use consonant_learn::model::Model;
-use consonant_map::Status;
 use consonant_text::evaluate::LinkScores;
 use consonant_text::jsonl::{JsonlReader, Thread};
 use serde_json::{Value, json};

@@ -1,7 +1,6 @@
 //! Decoders against all sets of links of small conversations.
 
 use consonant_conversations::{Algorithm, Constraint, Decoder, DecoderOptions, GraphKind, Parts};
-use consonant_map::Status;
 
 struct Random(u64);
 

@@ -208,7 +208,7 @@ fn very_many_candidates_bound_the_work_and_the_certificate_says_so() {
     let found = decode(40, 50, &mut random);
     assert!(found.iterations < 60 && found.status() == Status::Feasible, "{found:?}");
     // Scores as random, but few candidates: all is done until the tree is proven.
-    assert_eq!(decode(12, 30, &mut random).status, Status::Optimal);
+    assert_eq!(decode(12, 30, &mut random).status(), Status::Optimal);
 }
 
 #[test]

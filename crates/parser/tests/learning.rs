@@ -1,7 +1,6 @@
 //! Training on a small made-up language, and what is refused.
 
 use consonant_learn::model::Model;
-use consonant_map::Status;
 use consonant_parser::{
     Algorithm, IgnoredColumns, Parsed, Parser, ParserError, ParserSettings, PartKinds, Progress, train,
 };

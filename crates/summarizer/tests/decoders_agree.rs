@@ -118,7 +118,7 @@ fn bounds_hold_and_exact_search_finds_the_best_of_all() {
             "round {round}: {} {} {}",
             exact.certificate.value().unwrap(),
             exact.certificate.bound(),
-            exact.iterations
+            exact.certificate.iterations
         );
         assert!(
             (exact.certificate.value().unwrap() - best).abs() < 1e-4,
