@@ -1,9 +1,8 @@
 //! AD3 against the truth on random small graphs.
 
-mod random;
-
 use consonant_map::{Ad3, Ad3Options, Solution, Status};
-use random::{Recipe, Sample};
+use consonant_testing::Random;
+use consonant_testing::graph::{Recipe, Sample};
 
 #[test]
 fn certificates_hold_on_random_graphs() {
@@ -65,7 +64,7 @@ fn warm_restart_after_a_change_of_scores_agrees_with_a_fresh_solve() {
         let mut sample = Sample::new(seed, &Recipe { variables: 6, factors: 5, ..Recipe::default() });
         let mut warm = Ad3::new(Ad3Options { max_iterations: 3000, ..Default::default() });
         warm.solve(&sample.graph);
-        let mut random = random::Random::new(seed + 77);
+        let mut random = Random::new(seed + 77);
         let scores: Vec<f64> = sample.graph.scores().iter().map(|s| s + 0.3 * random.uniform()).collect();
         sample.graph.set_scores(&scores).unwrap();
         let again = warm.solve(&sample.graph);
@@ -86,7 +85,7 @@ fn warm_restart_after_a_change_of_scores_agrees_with_a_fresh_solve() {
 #[test]
 fn threads_do_not_change_a_bit() {
     let mut graph = consonant_map::Graph::new();
-    let mut random = random::Random::new(5);
+    let mut random = Random::new(5);
     let scores: Vec<f64> = (0..6000).map(|_| random.uniform()).collect();
     let variables = graph.binaries(&scores).unwrap();
     for i in 0..6000 {

@@ -1,11 +1,10 @@
 //! Every method against the truth on random small graphs.
 
-mod random;
-
 use consonant_map::oracle::arborescence::{Arborescence, RootChildren};
 use consonant_map::solver::{Limits, Method, solve};
 use consonant_map::{Ad3, Ad3Options, Graph, Status};
-use random::{Random, Recipe, Sample};
+use consonant_testing::Random;
+use consonant_testing::graph::{Recipe, Sample};
 
 fn recipe(seed: u64) -> Recipe {
     Recipe {

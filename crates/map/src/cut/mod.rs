@@ -27,6 +27,3 @@ mod function;
 
 pub use flow::Cut;
 pub use function::{CutError, PseudoBoolean};
-
-#[cfg(test)]
-mod tests;

@@ -277,3 +277,60 @@ fn index<T: Copy + Default, I: Iterator<Item = (u32, T)>>(
     }
     first.pop();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consonant_testing::Random;
+
+    #[test]
+    fn moving_climbing_and_fusing_keep_the_value() {
+        for seed in 0..200 {
+            let mut random = Random::new(seed);
+            let mut model = PatternModel::new();
+            for v in 0..8 {
+                let scores: Vec<f64> = (0..3).map(|_| random.uniform()).collect();
+                model.add_vertex(&scores).unwrap();
+                let scores: Vec<f64> = (0..9).map(|_| random.uniform()).collect();
+                let table = match random.chance(0.5) {
+                    true => model.add_table(3, 3, &scores).unwrap(),
+                    false => model.add_sparse_table(3, 3, &[(0, 2, scores[0]), (1, 1, scores[1])]).unwrap(),
+                };
+                for u in (0..v).rev().step_by(1 + random.below(3)) {
+                    model.add_edge(u, v, table).unwrap();
+                }
+            }
+            for _ in 0..random.below(8) {
+                let members: Vec<_> = random.choose(4, 8).into_iter().map(|v| (v, (v + 1) % 3)).collect();
+                model.add_pattern(&members, 2.0 * random.uniform()).unwrap();
+            }
+            let mut improver = Improver::default();
+            improver.reset(&model, 100.0);
+            let vertices: Vec<u32> = (0..model.vertices() as u32).collect();
+            let edges: Vec<u32> = (0..model.edges() as u32).collect();
+            let patterns: Vec<u32> = (0..model.patterns() as u32).collect();
+            let mut last = f64::NEG_INFINITY;
+            for step in 0..12 {
+                match step % 3 {
+                    0 => {
+                        for v in 0..model.vertices() {
+                            improver.set(v, random.below(model.states(v)) as u32);
+                        }
+                    }
+                    1 => {
+                        improver.climb(&model, &vertices, 5);
+                    }
+                    _ => {
+                        let mut other: Vec<u32> =
+                            (0..model.vertices()).map(|v| random.below(model.states(v)) as u32).collect();
+                        improver.fuse(&model, &vertices, &mut other);
+                    }
+                }
+                let value = improver.value(&model, &vertices, &edges, &patterns);
+                assert!((value - model.value(&improver.current)).abs() < 1e-9, "seed {seed}");
+                assert!(step % 3 == 0 || value >= last - 1e-9, "seed {seed}: {value} after {last}");
+                last = value;
+            }
+        }
+    }
+}

@@ -33,8 +33,3 @@ pub(crate) use forest::Forest;
 pub(crate) use improve::Improver;
 pub use model::PatternModel;
 pub(crate) use model::{Member, TableView};
-
-#[cfg(test)]
-pub(crate) mod sample;
-#[cfg(test)]
-mod tests;

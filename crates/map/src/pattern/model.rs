@@ -441,3 +441,21 @@ fn check_weight(pattern: usize, weight: f64) -> Result<(), PatternError> {
 fn check_room(needed: usize, kind: &'static str) -> Result<(), PatternError> {
     if needed <= LIMIT { Ok(()) } else { Err(PatternError::TooLarge { kind, limit: LIMIT }) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_know_their_vertex_set() {
+        let mut model = PatternModel::new();
+        for _ in 0..4 {
+            model.add_vertex(&[0.0, 0.0]).unwrap();
+        }
+        for (members, set) in [([0, 1, 2], 0), ([2, 1, 0], 0), ([1, 2, 3], 1), ([0, 2, 1], 0), ([0, 1, 3], 2)]
+        {
+            let pattern = model.add_pattern(&members.map(|v| (v, v % 2)), 1.0).unwrap();
+            assert_eq!(model.vertex_set(pattern), set);
+        }
+    }
+}

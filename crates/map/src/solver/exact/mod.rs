@@ -37,8 +37,6 @@ mod odd_cycles;
 mod ordering;
 mod presolve;
 mod primal;
-#[cfg(test)]
-mod tests;
 
 pub(super) use network::common_unit;
 pub use network::{Network, NetworkError, Table};

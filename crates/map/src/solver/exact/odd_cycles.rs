@@ -220,3 +220,32 @@ impl OddWalk {
         found
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::exact::limits::Limits;
+
+    /// A ring of binary variables in which neighbours want to differ by these margins.
+    fn ring(margins: &[f64]) -> Network {
+        let count = margins.len();
+        let mut network = Network::new(&vec![2; count]).unwrap();
+        for (v, &margin) in margins.iter().enumerate() {
+            network.add_table(&[v, (v + 1) % count], &[-margin, 0.0, 0.0, -margin]).unwrap();
+        }
+        network
+    }
+
+    #[test]
+    fn frustrated_cycles_are_found_at_any_length() {
+        let limits = Limits::new(None, None);
+        for count in [3, 5, 7, 19] {
+            let cycles = frustrated_cycles(&ring(&vec![1.0; count]), 10, &limits);
+            let mut cycle = cycles[0].clone();
+            cycle.sort_unstable();
+            assert_eq!(cycle, (0..count as u32).collect::<Vec<_>>());
+        }
+        // An even ring can please everybody.
+        assert!(frustrated_cycles(&ring(&[1.0; 8]), 10, &limits).is_empty());
+    }
+}

@@ -321,6 +321,3 @@ pub(crate) fn magnitude(model: &PatternModel, component: &Component) -> f64 {
     let patterns: f64 = component.patterns.iter().map(|&p| largest(&[model.weight(p as usize)])).sum();
     unary + edges + patterns
 }
-
-#[cfg(test)]
-mod tests;

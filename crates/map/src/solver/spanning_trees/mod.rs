@@ -329,6 +329,3 @@ impl Cover {
 }
 
 const ABSENT: u32 = u32::MAX;
-
-#[cfg(test)]
-mod tests;

@@ -100,14 +100,14 @@ impl Triples {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::sample::Random;
+    use consonant_testing::Random;
 
     #[test]
     fn tables_are_rebuilt_from_their_parts() {
         let mut found = 0;
         for seed in 0..500 {
-            let mut random = Random(seed);
-            let table: [f64; 8] = std::array::from_fn(|_| random.weight());
+            let mut random = Random::new(seed);
+            let table: [f64; 8] = std::array::from_fn(|_| random.uniform());
             let Some(flips) = supermodular_flips(&table) else { continue };
             found += 1;
             let rest = without_cubic(&table, flips);

@@ -219,6 +219,3 @@ impl TreeAndCut {
         total
     }
 }
-
-#[cfg(test)]
-mod tests;

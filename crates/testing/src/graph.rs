@@ -1,42 +1,13 @@
 //! Random small graphs, and the truth about them by enumeration.
-#![allow(dead_code)]
 
 use consonant_map::oracle::sequence::Sequence;
 use consonant_map::{Graph, Literal, Solution, Status, Variable};
 
-/// A small generator of numbers that are the same everywhere (xorshift).
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Self {
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-        for _ in 0..8 {
-            random.next();
-        }
-        random
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 11) as usize % n
-    }
-
-    pub fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
-    }
-
-    pub fn chance(&mut self, p: f64) -> bool {
-        (self.uniform() + 1.0) / 2.0 < p
-    }
-}
+use crate::{Random, best_of_all};
 
 /// What a factor demands, kept beside the graph so that the truth does not rest on the code under test.
+#[derive(Debug)]
+#[allow(missing_docs)]
 pub enum Rule {
     Count { literals: Vec<Literal>, least: usize, most: usize },
     Or { inputs: Vec<Literal>, output: Literal },
@@ -47,22 +18,34 @@ pub enum Rule {
     Chain { variables: Vec<usize>, sizes: Vec<usize>, pairs: Vec<f64> },
 }
 
+/// A random graph, and what it means.
 pub struct Sample {
+    /// The graph.
     pub graph: Graph,
+    /// Its variables, in order.
     pub variables: Vec<Variable>,
+    /// What its factors demand.
     pub rules: Vec<Rule>,
     /// Scores as the slots were made with: tables over two binary variables are folded into the graph's own.
     scores: Vec<f64>,
 }
 
+/// What random graphs contain.
+#[derive(Clone, Copy, Debug)]
 pub struct Recipe {
+    /// How many variables.
     pub variables: usize,
+    /// How many factors.
     pub factors: usize,
+    /// Whether factors of logic are among them.
     pub logic: bool,
+    /// Whether tables are.
     pub tables: bool,
+    /// Whether chains known by an oracle are.
     pub oracles: bool,
     /// The chance that a score is minus infinity.
     pub forbidden: f64,
+    /// What scores are multiplied by.
     pub scale: f64,
     /// Whether scores are whole numbers.
     pub whole: bool,
@@ -84,6 +67,7 @@ impl Default for Recipe {
 }
 
 impl Sample {
+    /// The graph of a seed.
     pub fn new(seed: u64, recipe: &Recipe) -> Sample {
         let mut random = Random::new(seed);
         let mut graph = Graph::new();
@@ -257,15 +241,8 @@ impl Sample {
 
     /// The best value over all assignments.
     pub fn optimum(&self) -> f64 {
-        let sizes: Vec<u32> = self.variables.iter().map(|v| v.states() as u32).collect();
-        let mut states = vec![0; sizes.len()];
-        let mut best = f64::NEG_INFINITY;
-        loop {
-            best = best.max(self.value(&states));
-            let Some(i) = (0..sizes.len()).find(|&i| states[i] + 1 < sizes[i]) else { return best };
-            states[i] += 1;
-            states[..i].fill(0);
-        }
+        let sizes: Vec<usize> = self.variables.iter().map(Variable::states).collect();
+        best_of_all(&sizes, |states| self.value(states))
     }
 
     /// What a certificate must keep: bound ≥ optimum ≥ value, a status that is true, a value that the assignment has.

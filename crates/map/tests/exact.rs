@@ -1,96 +1,10 @@
 //! The exact solver against brute force.
 
-use super::local_search::Dice;
-use super::network::Walk;
-use super::{Answer, Network, Options, solve};
-use crate::Status;
+use consonant_map::Status;
+use consonant_map::solver::exact::{Network, Options, solve};
+use consonant_testing::Random;
+use consonant_testing::network::{Recipe, check, optimum, random_network};
 use std::time::Duration;
-
-/// Best value over all assignments; `-inf` when none is allowed.
-fn brute_force(network: &Network) -> f64 {
-    let count: usize = network.sizes().iter().product();
-    let mut walk = Walk::new(network.sizes().to_vec(), Vec::new());
-    let mut best = f64::NEG_INFINITY;
-    for _ in 0..count {
-        best = best.max(network.value(&walk.digits));
-        walk.advance();
-    }
-    best
-}
-
-/// What random networks look like.
-#[derive(Clone, Copy)]
-struct Recipe {
-    variables: usize,
-    states: usize,
-    arity: usize,
-    tables: usize,
-    /// One entry in so many is forbidden; zero for none.
-    forbidden: usize,
-    integer: bool,
-}
-
-fn random_network(recipe: Recipe, dice: &mut Dice) -> Network {
-    let count = 1 + dice.below(recipe.variables);
-    let sizes: Vec<usize> = (0..count).map(|_| 1 + dice.below(recipe.states)).collect();
-    let mut network = Network::new(&sizes).unwrap();
-    let score = |dice: &mut Dice| {
-        if recipe.forbidden > 0 && dice.below(recipe.forbidden) == 0 {
-            f64::NEG_INFINITY
-        } else if recipe.integer {
-            dice.below(21) as f64 - 10.0
-        } else {
-            dice.below(2_000_001) as f64 / 1e6 - 1.0
-        }
-    };
-    for (v, &size) in sizes.iter().enumerate() {
-        let scores: Vec<f64> = (0..size).map(|_| score(dice)).collect();
-        network.add_table(&[v], &scores).unwrap();
-    }
-    for _ in 0..dice.below(recipe.tables + 1) {
-        let arity = (dice.below(recipe.arity + 1)).min(count);
-        let mut scope: Vec<usize> = Vec::new();
-        while scope.len() < arity {
-            let v = dice.below(count);
-            if !scope.contains(&v) {
-                scope.push(v);
-            }
-        }
-        let entries: usize = scope.iter().map(|&v| sizes[v]).product();
-        let scores: Vec<f64> = (0..entries).map(|_| score(dice)).collect();
-        network.add_table(&scope, &scores).unwrap();
-    }
-    network
-}
-
-/// Bound, value and certificate hold against the true optimum.
-fn check(network: &Network, answer: &Answer, optimum: f64, complete: bool) {
-    let tolerance = 2e-6 * optimum.abs().max(1.0);
-    assert!(
-        answer.certificate.bound() >= optimum - 1e-12,
-        "bound {} below optimum {optimum}",
-        answer.certificate.bound()
-    );
-    if let Some(assignment) = &answer.assignment {
-        let value = network.value(assignment);
-        assert_eq!(Some(value), answer.certificate.value());
-        assert!(value <= optimum + tolerance);
-        assert!(answer.certificate.bound() >= value);
-    }
-    match answer.certificate.status() {
-        Status::Optimal => {
-            assert!(answer.certificate.value().unwrap() >= optimum - tolerance);
-            assert!(answer.certificate.bound() - answer.certificate.value().unwrap() <= tolerance * 10.0);
-        }
-        Status::Infeasible => assert_eq!(optimum, f64::NEG_INFINITY),
-        Status::Feasible => assert!(answer.certificate.value().is_some()),
-        Status::Stopped => assert!(answer.certificate.value().is_none()),
-    }
-    if complete {
-        let expected = if optimum == f64::NEG_INFINITY { Status::Infeasible } else { Status::Optimal };
-        assert_eq!(answer.certificate.status(), expected);
-    }
-}
 
 fn recipes() -> Vec<Recipe> {
     let base = Recipe { variables: 9, states: 2, arity: 2, tables: 24, forbidden: 0, integer: false };
@@ -108,7 +22,7 @@ fn recipes() -> Vec<Recipe> {
 }
 
 #[test]
-fn random_networks_agree_with_brute_force() {
+fn random_networks_agree_with_optimum() {
     let quick = Options::default();
     // Without elimination everything rests on bounds and branching.
     let searching = Options { elimination_work: 0.0, ..Options::default() };
@@ -119,11 +33,11 @@ fn random_networks_agree_with_brute_force() {
         small_table: 0,
         ..Options::default()
     };
-    let mut dice = Dice::new(7);
+    let mut random = Random::new(7);
     for recipe in recipes() {
         for _ in 0..400 {
-            let network = random_network(recipe, &mut dice);
-            let optimum = brute_force(&network);
+            let network = random_network(recipe, &mut random);
+            let optimum = optimum(&network);
             for options in [&quick, &searching, &plain] {
                 let answer = solve(&network, options, &mut |progress| {
                     assert!(progress.bound >= optimum - 1e-9);
@@ -137,11 +51,11 @@ fn random_networks_agree_with_brute_force() {
 
 #[test]
 fn bounds_hold_when_stopped_early() {
-    let mut dice = Dice::new(11);
+    let mut random = Random::new(11);
     for recipe in recipes() {
         for round in 0..300 {
-            let network = random_network(recipe, &mut dice);
-            let optimum = brute_force(&network);
+            let network = random_network(recipe, &mut random);
+            let optimum = optimum(&network);
             let stopped = Options {
                 elimination_work: 0.0,
                 small_table: 0,
@@ -155,10 +69,10 @@ fn bounds_hold_when_stopped_early() {
 }
 
 /// A grid with random couplings and fields, too wide for enumeration but narrow for elimination.
-fn grid(rows: usize, columns: usize, states: usize, dice: &mut Dice) -> Network {
+fn grid(rows: usize, columns: usize, states: usize, random: &mut Random) -> Network {
     let mut network = Network::new(&vec![states; rows * columns]).unwrap();
     let mut random =
-        |count: usize| -> Vec<f64> { (0..count).map(|_| dice.below(2001) as f64 / 100.0 - 10.0).collect() };
+        |count: usize| -> Vec<f64> { (0..count).map(|_| random.below(2001) as f64 / 100.0 - 10.0).collect() };
     for row in 0..rows {
         for column in 0..columns {
             let v = row * columns + column;
@@ -177,10 +91,10 @@ fn grid(rows: usize, columns: usize, states: usize, dice: &mut Dice) -> Network 
 
 #[test]
 fn branching_and_elimination_agree_on_grids() {
-    let mut dice = Dice::new(3);
+    let mut random = Random::new(3);
     for (rows, columns, states) in [(6, 6, 2), (8, 8, 2), (5, 5, 3), (4, 5, 4)] {
         for _ in 0..3 {
-            let network = grid(rows, columns, states, &mut dice);
+            let network = grid(rows, columns, states, &mut random);
             let eliminated = solve(&network, &Options::default(), &mut |_| {});
             let searching = Options { elimination_work: 1e3, ..Options::default() };
             let searched = solve(&network, &searching, &mut |_| {});
@@ -207,7 +121,7 @@ fn corner_cases_are_answered() {
 
 #[test]
 fn the_same_input_gives_the_same_answer() {
-    let network = grid(7, 7, 3, &mut Dice::new(5));
+    let network = grid(7, 7, 3, &mut Random::new(5));
     let options = Options { elimination_work: 1e4, ..Options::default() };
     let first = solve(&network, &options, &mut |_| {});
     let second = solve(&network, &options, &mut |_| {});
@@ -230,59 +144,36 @@ fn bad_tables_are_refused() {
 
 #[test]
 fn domains_of_hundreds_of_states_are_eliminated() {
-    let mut dice = Dice::new(13);
+    let mut random = Random::new(13);
     let sizes = [300, 5, 4];
     let mut network = Network::new(&sizes).unwrap();
     for scope in [[0, 1], [1, 2], [0, 2]] {
         let entries = sizes[scope[0]] * sizes[scope[1]];
-        let scores: Vec<f64> = (0..entries).map(|_| dice.below(1000) as f64 / 7.0).collect();
+        let scores: Vec<f64> = (0..entries).map(|_| random.below(1000) as f64 / 7.0).collect();
         network.add_table(&scope, &scores).unwrap();
     }
     let options = Options { small_table: 0, dominance: false, ..Options::default() };
-    check(&network, &solve(&network, &options, &mut |_| {}), brute_force(&network), true);
+    check(&network, &solve(&network, &options, &mut |_| {}), optimum(&network), true);
 }
 
 #[test]
 fn the_scale_of_the_scores_changes_nothing() {
-    let network = spin_glass(7, &mut Dice::new(19));
+    let network = spin_glass(7, 1.0, &mut Random::new(19));
     let options = Options { elimination_work: 1e3, ..Options::default() };
     let plain = solve(&network, &options, &mut |_| {});
     for power in [-300, -40, 40, 300] {
         let factor = f64::from(power).exp2();
-        let answer = solve(&network.divided(1.0 / factor), &options, &mut |_| {});
+        let answer = solve(&spin_glass(7, factor, &mut Random::new(19)), &options, &mut |_| {});
         assert_eq!(answer.assignment, plain.assignment);
         assert_eq!(answer.certificate.iterations, plain.certificate.iterations);
         assert_eq!(answer.certificate.bound(), plain.certificate.bound() * factor);
     }
 }
 
-/// A ring of binary variables in which neighbours want to differ by these margins.
-fn ring(margins: &[f64]) -> Network {
-    let count = margins.len();
-    let mut network = Network::new(&vec![2; count]).unwrap();
-    for (v, &margin) in margins.iter().enumerate() {
-        network.add_table(&[v, (v + 1) % count], &[-margin, 0.0, 0.0, -margin]).unwrap();
-    }
-    network
-}
-
-#[test]
-fn frustrated_cycles_are_found_at_any_length() {
-    let limits = super::limits::Limits::new(None, None);
-    for count in [3, 5, 7, 19] {
-        let cycles = super::odd_cycles::frustrated_cycles(&ring(&vec![1.0; count]), 10, &limits);
-        let mut cycle = cycles[0].clone();
-        cycle.sort_unstable();
-        assert_eq!(cycle, (0..count as u32).collect::<Vec<_>>());
-    }
-    // An even ring can please everybody.
-    assert!(super::odd_cycles::frustrated_cycles(&ring(&[1.0; 8]), 10, &limits).is_empty());
-}
-
 /// A square grid of spins with random couplings and weak fields: full of frustrated squares.
-fn spin_glass(side: usize, dice: &mut Dice) -> Network {
+fn spin_glass(side: usize, scale: f64, random: &mut Random) -> Network {
     let mut network = Network::new(&vec![2; side * side]).unwrap();
-    let mut random = |scale: f64| scale * (dice.below(2001) as f64 / 1000.0 - 1.0);
+    let mut random = |size: f64| scale * size * (random.below(2001) as f64 / 1000.0 - 1.0);
     for v in 0..side * side {
         let field = random(0.5);
         network.add_table(&[v], &[field, -field]).unwrap();
@@ -298,8 +189,8 @@ fn spin_glass(side: usize, dice: &mut Dice) -> Network {
 
 #[test]
 fn tightening_closes_what_the_pairwise_bound_leaves_open() {
-    let mut dice = Dice::new(17);
-    let network = spin_glass(9, &mut dice);
+    let mut random = Random::new(17);
+    let network = spin_glass(9, 1.0, &mut random);
     let loose = Options { elimination_work: 1e3, cycles: false, ..Options::default() };
     let tight = Options { cycles: true, ..loose.clone() };
     let loose = solve(&network, &loose, &mut |_| {});

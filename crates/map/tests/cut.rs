@@ -1,23 +1,12 @@
-use super::*;
+//! Cuts against enumeration and a simple flow.
 
-/// A small generator, so that failures can be repeated.
-struct Random(u64);
+use consonant_map::cut::{Cut, CutError, PseudoBoolean};
+use consonant_testing::Random;
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 ^ (self.0 >> 29)) >> 8
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    /// Between -1 and 1; on a coarse grid for odd seeds, to get ties.
-    fn weight(&mut self, coarse: bool) -> f64 {
-        let x = self.below(20_001) as f64 / 10_000.0 - 1.0;
-        if coarse { (x * 3.0).round() } else { x }
-    }
+/// Between -1 and 1; on a coarse grid to get ties.
+fn weight(random: &mut Random, coarse: bool) -> f64 {
+    let x = random.uniform();
+    if coarse { (x * 3.0).round() } else { x }
 }
 
 /// The same function kept as written, for evaluation.
@@ -49,28 +38,18 @@ impl Written {
     }
 }
 
-fn members(random: &mut Random, size: usize, n: usize) -> Vec<u32> {
-    let mut all: Vec<u32> = (0..n as u32).collect();
-    for i in 0..size {
-        let j = i + random.below(n - i);
-        all.swap(i, j);
-    }
-    all.truncate(size);
-    all
-}
-
 fn random_function(random: &mut Random, scale: f64, coarse: bool) -> (Written, PseudoBoolean) {
     let n = 1 + random.below(9);
     let mut function = PseudoBoolean::new(n);
     let mut written = Written { unary: vec![0.0; n], ..Written::default() };
     for i in 0..n {
-        written.unary[i] = scale * random.weight(coarse);
+        written.unary[i] = scale * weight(random, coarse);
         function.add_unary(i, written.unary[i]);
     }
     for _ in 0..random.below(8) {
         let size = 1 + random.below(n.min(6));
-        let chosen = members(random, size, n);
-        let weight = scale * random.weight(coarse).abs();
+        let chosen: Vec<u32> = random.choose(size, n).into_iter().map(|i| i as u32).collect();
+        let weight = scale * weight(random, coarse).abs();
         if size >= 3 && random.below(2) == 0 {
             function.add_pairs_minus_product(&chosen, weight).unwrap();
             written.lifted.push((chosen, weight));
@@ -100,7 +79,7 @@ fn assert_best(written: &Written, cut: &mut Cut, scale: f64) {
 #[test]
 fn agrees_with_enumeration_and_stays_so_when_unary_terms_move() {
     for seed in 0..3000u64 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let scale = [1.0, 1e-6, 1e9][seed as usize % 3];
         let coarse = seed % 2 == 1;
         let (mut written, function) = random_function(&mut random, scale, coarse);
@@ -109,7 +88,7 @@ fn agrees_with_enumeration_and_stays_so_when_unary_terms_move() {
         for _ in 0..8 {
             for _ in 0..1 + random.below(3) {
                 let i = random.below(written.unary.len());
-                written.unary[i] = 2.0 * scale * random.weight(coarse);
+                written.unary[i] = 2.0 * scale * weight(&mut random, coarse);
                 cut.set_unary(i, written.unary[i]);
             }
             assert_best(&written, &mut cut, scale);
@@ -185,14 +164,14 @@ fn edmonds_karp(capacity: &mut [Vec<f64>], source: usize, sink: usize) -> f64 {
 #[test]
 fn agrees_with_edmonds_karp_on_larger_graphs_through_many_changes() {
     for seed in 0..12u64 {
-        let mut random = Random(seed + 77);
+        let mut random = Random::new(seed + 77);
         let n = 40;
         let mut function = PseudoBoolean::new(n);
         let mut pairs = Vec::new();
         for _ in 0..120 {
             let (i, j) = (random.below(n), random.below(n));
             if i != j {
-                let weight = random.weight(false).abs();
+                let weight = weight(&mut random, false).abs();
                 function.add_pair(i, j, weight).unwrap();
                 pairs.push((i, j, weight));
             }
@@ -202,7 +181,7 @@ fn agrees_with_edmonds_karp_on_larger_graphs_through_many_changes() {
         for _ in 0..25 {
             for _ in 0..1 + random.below(10) {
                 let i = random.below(n);
-                unary[i] = 4.0 * random.weight(false) - 2.0;
+                unary[i] = 4.0 * weight(&mut random, false) - 2.0;
                 cut.set_unary(i, unary[i]);
             }
             let mut capacity = vec![vec![0.0; n + 2]; n + 2];
