@@ -31,8 +31,6 @@ mod program;
 mod resource;
 mod sums;
 mod template;
-#[cfg(test)]
-mod tests;
 mod value;
 
 pub use error::FeatureError;

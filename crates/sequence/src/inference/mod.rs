@@ -48,8 +48,6 @@ mod k_best;
 pub(crate) mod kernels;
 mod marginals;
 mod potentials;
-#[cfg(test)]
-mod tests;
 mod transitions;
 mod trellis;
 mod viterbi;

@@ -94,3 +94,30 @@ impl Sums {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inference::{Potentials, Transitions, Workspace};
+
+    /// The logarithms share no shortcut with the other passes, which hold these scores too.
+    #[test]
+    fn sums_of_logarithms_are_those_of_probabilities() {
+        let grams: Vec<Vec<u32>> = (0..60u32)
+            .map(|at| (0..2 + at % 2).map(|place| (at * 7 + place * 5 + at / 4) % 9).collect())
+            .collect();
+        let unique: std::collections::BTreeSet<_> = grams.into_iter().collect();
+        let grams: Vec<Vec<u32>> = unique.into_iter().collect();
+        let mut transitions = Transitions::grams(9, 2, &grams, None).unwrap();
+        let scores: Vec<f32> = (0..grams.len()).map(|at| (at * 37 % 19) as f32 / 5.0 - 2.0).collect();
+        transitions.load(&scores).unwrap();
+        let nodes: Vec<f32> = (0..25 * 9).map(|at| (at * 53 % 31) as f32 / 9.0 - 1.5).collect();
+        let chain = Chain::new(&nodes, &transitions).unwrap();
+        let mut sums = Sums::default();
+        sums.run_log_space(&chain).unwrap();
+        let (mut workspace, potentials) = (Workspace::new(), Potentials::new(&transitions));
+        let posterior = workspace.forward_backward(&chain, &potentials).unwrap();
+        assert!(!posterior.in_log_space());
+        assert!((sums.log_partition - posterior.log_partition()).abs() < 1e-9);
+    }
+}

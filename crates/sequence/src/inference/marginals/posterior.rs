@@ -357,9 +357,8 @@ impl Posterior<'_> {
         path.reverse();
     }
 
-    /// Whether the linear passes gave way to log space.
-    #[cfg(test)]
-    pub(crate) fn in_log_space(&self) -> bool {
+    /// Whether scores left the range of probabilities, so that the sums were made on logarithms: slower, and as exact.
+    pub fn in_log_space(&self) -> bool {
         self.sums.log_space
     }
 }

@@ -1,6 +1,8 @@
+//! Templates and the features they make.
+
 use std::sync::Arc;
 
-use super::*;
+use consonant_sequence::features::*;
 
 fn extractor(text: &str, columns: &[&str], resources: Resources) -> Extractor {
     let templates = Templates::compile(text, columns, &resources).unwrap();
