@@ -38,7 +38,7 @@ pub(crate) struct Settings {
     pub fingerprint: u64,
 }
 
-/// A trained model that says which unit answers which. Cheap to clone; weights stay in the mapped file.
+/// A trained model that says which unit answers which. Cheap to clone; the clones share the weights.
 #[derive(Debug, Clone)]
 pub struct Linker {
     settings: Arc<Settings>,

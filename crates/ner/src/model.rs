@@ -113,7 +113,7 @@ mod scheme_name {
     }
 }
 
-/// A trained recognizer. Cheap to clone; weights stay in the mapped file.
+/// A trained recognizer. Cheap to clone; the clones share the weights.
 #[derive(Debug, Clone)]
 pub struct NerModel {
     pub(crate) chain: ChainModel,

@@ -50,7 +50,7 @@ pub(crate) struct Settings {
     pub labels: Vec<String>,
 }
 
-/// A trained parser. Cheap to clone; weights stay in the mapped file.
+/// A trained parser. Cheap to clone; the clones share the weights.
 #[derive(Debug, Clone)]
 pub struct Parser {
     settings: Arc<Settings>,

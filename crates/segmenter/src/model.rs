@@ -54,7 +54,7 @@ pub(crate) struct Learned {
     pub inner_spaces: bool,
 }
 
-/// Finds sentences and tokens, by rules or by what it learned. Cheap to clone; weights stay in the mapped file.
+/// Finds sentences and tokens, by rules or by what it learned. Cheap to clone; the clones share the weights.
 #[derive(Debug, Clone)]
 pub struct Segmenter {
     pub(crate) boundaries: Boundaries,

@@ -46,7 +46,7 @@ mod column_name {
     }
 }
 
-/// A trained tagger. Cheap to clone; weights stay in the mapped file.
+/// A trained tagger. Cheap to clone; the clones share the weights.
 #[derive(Debug, Clone)]
 pub struct Tagger {
     chain: ChainModel,
