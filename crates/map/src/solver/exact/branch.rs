@@ -34,6 +34,8 @@ pub(super) struct Context<'a> {
     pub(super) base: f64,
     /// Components of the whole.
     pub(super) parts: usize,
+    /// What no tolerance exceeds.
+    pub(super) most_tolerance: f64,
     /// Bound and value of the components that are not being searched.
     pub(super) base_bound: f64,
     pub(super) base_value: Option<f64>,
@@ -57,6 +59,7 @@ impl<'a> Context<'a> {
             observe,
             base: 0.0,
             parts: 1,
+            most_tolerance: f64::INFINITY,
             base_bound: 0.0,
             base_value: None,
         }
@@ -81,7 +84,17 @@ impl Context<'_> {
 
     /// How close to a search's optimum is close enough: a share of the gap of the whole, in which every component has one.
     fn tolerance(&self, value: f64) -> f64 {
-        0.2 * self.gap.slack(self.scale * (self.base + value)) / (self.scale * self.parts as f64)
+        self.share(self.scale * (self.base + value)).min(self.most_tolerance)
+    }
+
+    /// A component's share of the gap of a whole that is worth `value`.
+    fn share(&self, value: f64) -> f64 {
+        0.2 * self.gap.slack(value) / (self.scale * self.parts as f64)
+    }
+
+    /// Allows no component more than its share of the gap of a whole that is worth `value`.
+    pub(super) fn narrow(&mut self, value: f64) {
+        self.most_tolerance = self.share(value);
     }
 
     /// The largest score that integer tables allow up to `bound`; any other bound stays as it is.

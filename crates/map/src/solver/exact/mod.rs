@@ -41,7 +41,7 @@ mod primal;
 pub(super) use network::common_unit;
 pub use network::{Network, NetworkError, Table};
 
-use crate::certificate::{Certificate, Gap};
+use crate::certificate::{Certificate, Gap, Status};
 use branch::{Context, search};
 use components::components;
 use presolve::reduce;
@@ -117,37 +117,43 @@ pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progr
     let mut parts = components(&reduced);
     parts.sort_by_key(|part| part.network.entries());
     context.parts = parts.len();
-    let mut bound = reduced.constant;
-    let mut states = vec![0; reduced.sizes.len()];
-    // Value of the components done so far, none once one of them found nothing.
-    let mut known = Some(reduced.constant);
-    let mut proven = true;
-    for (index, part) in parts.iter().enumerate() {
-        context.base_bound = bound;
-        context.base = known.unwrap_or(bound);
-        context.base_value = known.filter(|_| index + 1 == parts.len());
-        let found = search(&part.network, f64::NEG_INFINITY, &mut context, true);
-        bound += found.bound;
-        proven &= found.exact;
-        match found.best {
-            Some((value, assignment)) => {
-                known = known.map(|known| known + value);
-                for (&v, state) in part.variables.iter().zip(assignment) {
-                    states[v as usize] = state;
+    loop {
+        let mut bound = reduced.constant;
+        let mut states = vec![0; reduced.sizes.len()];
+        // Value of the components done so far, none once one of them found nothing.
+        let mut known = Some(reduced.constant);
+        let mut proven = true;
+        for (index, part) in parts.iter().enumerate() {
+            context.base_bound = bound;
+            context.base = known.unwrap_or(bound);
+            context.base_value = known.filter(|_| index + 1 == parts.len());
+            let found = search(&part.network, f64::NEG_INFINITY, &mut context, true);
+            bound += found.bound;
+            proven &= found.exact;
+            match found.best {
+                Some((value, assignment)) => {
+                    known = known.map(|known| known + value);
+                    for (&v, state) in part.variables.iter().zip(assignment) {
+                        states[v as usize] = state;
+                    }
                 }
+                None if found.exact => return infeasible(&context),
+                None => known = None,
             }
-            None if found.exact => return infeasible(&context),
-            None => known = None,
         }
+        // A search that came to its end left out what is within a tolerance far above any rounding.
+        let allowance = if proven { 0.0 } else { allowance + 1e-12 * bound.abs() };
+        let bound = scale * context.round_down(bound + allowance);
+        let assignment = known.map(|_| lift.apply(&states));
+        let value = assignment.as_deref().map(|states| network.value(states));
+        let certificate = Certificate::judge(value, bound, gap);
+        if certificate.status() != Status::Feasible || !proven || context.most_tolerance.is_finite() {
+            let (nodes, seconds) = (context.nodes as usize, context.limits.seconds());
+            return Answer { assignment, certificate: certificate.after(nodes, seconds) };
+        }
+        // Components were searched before the value of the whole was known, and with too wide a tolerance for it: once more.
+        context.narrow(certificate.lower());
     }
-    let nodes = context.nodes as usize;
-    // A search that came to its end left out what is within a tolerance far above any rounding.
-    let allowance = if proven { 0.0 } else { allowance + 1e-12 * bound.abs() };
-    let bound = scale * context.round_down(bound + allowance);
-    let assignment = known.map(|_| lift.apply(&states));
-    let value = assignment.as_deref().map(|states| network.value(states));
-    let certificate = Certificate::judge(value, bound, gap).after(nodes, context.limits.seconds());
-    Answer { assignment, certificate }
 }
 
 fn infeasible(context: &Context) -> Answer {
