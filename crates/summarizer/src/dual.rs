@@ -12,7 +12,8 @@
 //! subgradient lower it, with the length that Polyak (1969) proposed given the best known value. What the knapsack chooses is itself
 //! a summary, and often a good one. The same tables bound what can be reached with a sentence: one that cannot be part of anything
 //! better than what is good enough is left out from then on, and soon few are left. What gap remains is the dual's own; there a
-//! sentence in doubt splits the summaries into those with and without it, and each branch goes on with multipliers of its own.
+//! sentence in doubt splits the summaries into those with and without it, and each branch goes on with multipliers of its own. The engine's
+//! branch and bound cannot take this over: it bounds by AD3, for which budget and trees are factors apart, where one table is the point here.
 
 use crate::knapsack::{Knapsack, LinearScores};
 use crate::problem::{Problem, Scores};

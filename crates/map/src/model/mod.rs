@@ -35,7 +35,7 @@ pub struct FactorId {
 /// let solution = Ad3::default().solve(&graph);
 /// assert_eq!(solution.certificate.status(), Status::Optimal);
 /// assert!(solution.is_true(rain) && solution.is_true(umbrella));
-/// assert!((solution.certificate.value() - 0.6).abs() < 1e-9);
+/// assert!((solution.certificate.value().unwrap() - 0.6).abs() < 1e-9);
 /// # Ok::<(), consonant_map::ModelError>(())
 /// ```
 #[derive(Default)]

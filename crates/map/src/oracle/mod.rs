@@ -76,7 +76,7 @@ pub mod tree_labelling;
 /// graph.oracle(Interval(5), &x)?;
 /// graph.budget(&x, 2)?;
 /// let solution = solve(&graph, Method::Exact, &Limits::default())?;
-/// assert_eq!((solution.certificate.status(), solution.certificate.value()), (Status::Optimal, 2.5));
+/// assert_eq!((solution.certificate.status(), solution.certificate.value()), (Status::Optimal, Some(2.5)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Oracle: Send + Sync + 'static {

@@ -19,9 +19,9 @@
 //! model.add_pattern(&[(sun, 1), (sea, 1), (air, 1)], 0.6).unwrap();
 //!
 //! let solution = TwoSlave::default().solve(&model);
-//! assert_eq!(solution.assignment(), [1, 1, 1]);
-//! assert!((solution.certificate.value() - 2.2).abs() < 1e-9 && solution.certificate.bound() >= solution.certificate.value());
+//! assert_eq!(solution.assignment(), Some(&[1, 1, 1][..]));
 //! assert!((solution.certificate.value().unwrap() - 2.2).abs() < 1e-9);
+//! ```
 
 mod error;
 mod forest;

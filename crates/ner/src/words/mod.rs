@@ -63,7 +63,8 @@ impl WordProblem<'_> {
 }
 
 /// Algorithm 1: sentences are decoded with f − u and words with g + u; where their labels differ, u moves by a step that shrinks as the dual
-/// goes up. Where they still differ at the end, the sentence model speaks.
+/// goes up. Where they still differ at the end, the sentence model speaks. The engine's subgradient moves all copies of a label towards
+/// their mean and decodes every chain again; this one moves two labels of a token and decodes what was touched, and gives the paper's labels.
 pub(crate) fn subgradient(problem: &WordProblem<'_>) -> Result<WordAnswer, NerError> {
     let labels = problem.labels;
     let tokens = problem.occurrences.tokens();
