@@ -21,7 +21,6 @@ mod records;
 mod report;
 mod sentences;
 
-use std::io::Read;
 use std::sync::Arc;
 
 pub use report::{
@@ -34,6 +33,7 @@ use crate::entity::Scheme;
 use crate::error::Error;
 use crate::format::Format;
 use crate::input::{DEFAULT_MAX_LENGTH, Input};
+use crate::jsonl::JsonlReader;
 use crate::plain::{Paragraph, ParagraphReader};
 use crate::reader::SentenceReader;
 use fingerprints::{Fingerprints, Forms};
@@ -96,9 +96,8 @@ pub fn check(inputs: impl IntoIterator<Item = Result<Input, Error>>, check: &Che
             Some(format) => format,
             None => input.format()?,
         };
-        let (file, memory, against) = check_file(input, format, check, train.as_ref())?;
+        let Desk { file, memory, mut against, .. } = check_file(input, format, check, train.as_ref())?;
         if let Some(train) = &train {
-            let mut against = against;
             against.train = report.files[0].file.clone();
             against.dev = file.file.clone();
             for labels in &memory.labels {
@@ -119,88 +118,74 @@ pub fn check(inputs: impl IntoIterator<Item = Result<Input, Error>>, check: &Che
     Ok(report)
 }
 
-fn check_file(
+/// A file that is looked through, and what was found so far.
+struct Desk<'a> {
+    check: &'a Check,
+    file: FileReport,
+    memory: Memory,
+    train: Option<&'a Memory>,
+    against: Against,
+}
+
+fn check_file<'a>(
     input: Input,
     format: Format,
-    check: &Check,
-    train: Option<&Memory>,
-) -> Result<(FileReport, Memory, Against), Error> {
+    check: &'a Check,
+    train: Option<&'a Memory>,
+) -> Result<Desk<'a>, Error> {
     let name = Arc::clone(input.name());
-    let mut file = FileReport::new(&name, format, check.error_limit);
-    let mut memory = Memory::default();
-    let mut against = Against::default();
+    let file = FileReport::new(&name, format, check.error_limit);
+    let mut desk = Desk { check, file, memory: Memory::default(), train, against: Against::default() };
     match format {
-        Format::Conllu => {
-            let reader = SentenceReader::conllu(input, name).max_length(check.max_length);
-            sentences::look_through(reader, check, &mut file, &mut memory, train, &mut against)?;
-        }
-        Format::Columns => {
-            let reader =
-                SentenceReader::columns(input, name, check.columns.clone()).max_length(check.max_length);
-            sentences::look_through(reader, check, &mut file, &mut memory, train, &mut against)?;
-        }
-        Format::Jsonl => {
-            records::look_through(input, name, check, &mut file, &mut memory, train, &mut against)?
-        }
-        Format::Text => paragraphs(input, name, check, &mut file, &mut memory, train, &mut against)?,
+        Format::Conllu => desk.sentences(SentenceReader::conllu(input, name))?,
+        Format::Columns => desk.sentences(SentenceReader::columns(input, name, check.columns.clone()))?,
+        Format::Jsonl => desk.records(JsonlReader::new(input, name))?,
+        Format::Text => desk.paragraphs(ParagraphReader::new(input, name))?,
     }
-    file.distinct_forms = memory.forms.len();
-    file.layers = memory.labels.iter().map(|labels| labels.report(check.rare, check.label_limit)).collect();
-    Ok((file, memory, against))
+    desk.file.distinct_forms = desk.memory.forms.len();
+    let layers = desk.memory.labels.iter();
+    desk.file.layers = layers.map(|labels| labels.report(check.rare, check.label_limit)).collect();
+    Ok(desk)
 }
 
-fn paragraphs(
-    stream: impl Read,
-    name: Arc<str>,
-    check: &Check,
-    file: &mut FileReport,
-    memory: &mut Memory,
-    train: Option<&Memory>,
-    against: &mut Against,
-) -> Result<(), Error> {
-    let mut reader = ParagraphReader::new(stream, name).max_length(check.max_length);
-    let mut paragraph = Paragraph::default();
-    loop {
-        match reader.read(&mut paragraph) {
-            Ok(true) => {}
-            Ok(false) => return Ok(()),
-            Err(Error::Format(error)) => {
-                file.errors.push(*error);
-                continue;
+impl Desk<'_> {
+    fn paragraphs(&mut self, reader: ParagraphReader<Input>) -> Result<(), Error> {
+        let mut reader = reader.max_length(self.check.max_length);
+        let mut paragraph = Paragraph::default();
+        loop {
+            match reader.read(&mut paragraph) {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(Error::Format(error)) => {
+                    self.file.errors.push(*error);
+                    continue;
+                }
+                Err(error) => return Err(error),
             }
-            Err(error) => return Err(error),
+            self.file.sentences += 1;
+            let words = paragraph.text.split_whitespace();
+            self.file.words += words.clone().count() as u64;
+            self.note(words, paragraph.line);
         }
-        file.sentences += 1;
-        let words = paragraph.text.split_whitespace();
-        file.words += words.clone().count() as u64;
-        memory.note(words, paragraph.line, file, train, against);
     }
-}
 
-impl Memory {
     /// Notes the words of a sentence: whether the sentence was seen before, and which words are new.
-    fn note<'a>(
-        &mut self,
-        words: impl Iterator<Item = &'a str>,
-        line: u64,
-        file: &mut FileReport,
-        train: Option<&Memory>,
-        against: &mut Against,
-    ) {
+    fn note<'w>(&mut self, words: impl Iterator<Item = &'w str>, line: u64) {
+        let Desk { file, memory, train, against, .. } = self;
         let mut sentence = fingerprints::SentenceHash::default();
         let mut unknown = 0;
         let mut count = 0;
         for word in words {
             let form = sentence.add(word);
-            self.forms.insert(form);
+            memory.forms.insert(form);
             count += 1;
             unknown += u64::from(train.is_some_and(|train| !train.forms.contains(form)));
         }
         let sentence = sentence.finish();
-        if !self.sentences.insert(sentence) {
+        if !memory.sentences.insert(sentence) {
             file.duplicates.push(line);
         }
-        file.duplicates.capped |= self.sentences.is_full();
+        file.duplicates.capped |= memory.sentences.is_full();
         if let Some(train) = train {
             against.sentences += 1;
             against.words += count;

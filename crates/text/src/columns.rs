@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use memchr::memchr;
 
-use crate::error::{Kind, excerpt};
+use crate::error::{Fault, Kind, excerpt};
 use crate::faults::Faults;
 use crate::sentence::{Layer, Layout, NO_HEAD, Row, RowId, Sentence, Separator, Span};
 
@@ -142,8 +142,8 @@ impl Grammar {
             position = end;
         }
         if sentence.words.is_empty() && faults.is_empty() {
-            faults.report(block, sentence.prefix, Kind::Comment, || {
-                ("a sentence after its comments".into(), "no words".into(), "remove the comments")
+            faults.report(block, sentence.prefix, || {
+                Fault::new(Kind::Comment, "a sentence after its comments", "no words", "remove the comments")
             });
         }
         sentence.layout = self.layout.unwrap_or_default();
@@ -170,8 +170,13 @@ impl Grammar {
             None => match self.settle(width, separator) {
                 Ok(layout) => *self.layout.insert(layout),
                 Err((expected, hint)) => {
-                    faults.report(block, start, Kind::ColumnCount, || {
-                        (expected, format!("{width}: {}", excerpt(line.trim_end())), hint)
+                    faults.report(block, start, || {
+                        Fault::new(
+                            Kind::ColumnCount,
+                            expected,
+                            format!("{width}: {}", excerpt(line.trim_end())),
+                            hint,
+                        )
                     });
                     sentence.cells.truncate(first);
                     return;
@@ -181,13 +186,14 @@ impl Grammar {
         let mut valid = true;
         if width != layout.width() {
             valid = false;
-            faults.report(block, start, Kind::ColumnCount, || {
+            faults.report(block, start, || {
                 let hint = if line.starts_with('#') {
                     "comments are possible only in files with tabs, before the first word of a sentence"
                 } else {
                     "every row has as many columns as the first, and a blank line ends a sentence"
                 };
-                (
+                Fault::new(
+                    Kind::ColumnCount,
                     format!("{} columns", layout.width()),
                     format!("{width}: {}", excerpt(line.trim_end())),
                     hint,
@@ -195,9 +201,10 @@ impl Grammar {
             });
         } else if line.starts_with(DOCUMENT_MARK) {
             valid = false;
-            faults.report(block, start, Kind::Comment, || {
-                (
-                    "a word".into(),
+            faults.report(block, start, || {
+                Fault::new(
+                    Kind::Comment,
+                    "a word",
                     format!("`{DOCUMENT_MARK}`"),
                     "put a blank line before the start of a document",
                 )
@@ -207,9 +214,9 @@ impl Grammar {
                 let place = layout.column(layer).map(|column| sentence.cells[first + column].range());
                 if let Some(place) = place.filter(|place| block[place.clone()].trim().is_empty()) {
                     valid = false;
-                    faults.report(block, place.start, Kind::EmptyField, || {
+                    faults.report(block, place.start, || {
                         let what = if layer == Layer::Form { "a word" } else { "a label" };
-                        (what.into(), "nothing".into(), "write `O` where there is no entity")
+                        Fault::new(Kind::EmptyField, what, "nothing", "write `O` where there is no entity")
                     });
                 }
             }

@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use crate::error::Kind;
+use crate::error::{Fault, Kind, excerpt};
 use crate::faults::Faults;
 use crate::sentence::{Layout, NO_HEAD, Row, RowId, Sentence, Span, number};
 
@@ -134,10 +134,11 @@ impl Parser<'_> {
             let place = fields[column].range();
             if place.is_empty() {
                 valid = false;
-                self.faults.report(self.block, place.start, Kind::EmptyField, || {
-                    (
+                self.faults.report(self.block, place.start, || {
+                    Fault::new(
+                        Kind::EmptyField,
                         format!("a value in column {} ({})", column + 1, NAMES[column]),
-                        "nothing".into(),
+                        "nothing",
                         "write `_` for a value that is missing",
                     )
                 });
@@ -157,10 +158,11 @@ impl Parser<'_> {
                     Some(head) => *self.sentence.heads.last_mut()? = head,
                     None => {
                         valid = false;
-                        self.faults.report(self.block, head_place.start, Kind::Head, || {
-                            (
-                                "the id of a word, 0 or `_` as head".into(),
-                                crate::error::excerpt(field),
+                        self.faults.report(self.block, head_place.start, || {
+                            Fault::new(
+                                Kind::Head,
+                                "the id of a word, 0 or `_` as head",
+                                excerpt(field),
                                 "heads are whole numbers in column 7",
                             )
                         });
@@ -179,16 +181,17 @@ impl Parser<'_> {
     fn wrong_width(&mut self, start: usize, end: usize, cells: usize) {
         let line = self.block[start..end].trim_end_matches(['\r', '\n']);
         if line.starts_with('#') {
-            self.faults.report(self.block, start, Kind::Comment, || {
-                (
-                    "a row".into(),
-                    format!("the comment {}", crate::error::excerpt(line)),
+            self.faults.report(self.block, start, || {
+                Fault::new(
+                    Kind::Comment,
+                    "a row",
+                    format!("the comment {}", excerpt(line)),
                     "comments stand before the first row of a sentence",
                 )
             });
             return;
         }
-        self.faults.report(self.block, start, Kind::ColumnCount, || {
+        self.faults.report(self.block, start, || {
             let hint = if line.trim().is_empty() {
                 "the line between sentences must be empty: remove the blanks"
             } else if cells == 1 && line.split_whitespace().count() >= WIDTH {
@@ -197,9 +200,10 @@ impl Parser<'_> {
                 "missing values are written `_`"
             };
             let columns = if cells == 1 { "1 column".to_owned() } else { format!("{cells} columns") };
-            (
-                "10 columns separated by tabs".into(),
-                format!("{columns}: {}", crate::error::excerpt(line)),
+            Fault::new(
+                Kind::ColumnCount,
+                "10 columns separated by tabs",
+                format!("{columns}: {}", excerpt(line)),
                 hint,
             )
         });
@@ -226,10 +230,11 @@ impl Parser<'_> {
             Some(RowId::Empty(_, minor)) => self.last.empty = minor,
             None => {
                 let next = self.last.word + 1;
-                self.faults.report(self.block, start, Kind::Id, || {
-                    (
+                self.faults.report(self.block, start, || {
+                    Fault::new(
+                        Kind::Id,
                         format!("the id {next}, {next}-… or {}.{}", next - 1, self.last.empty + 1),
-                        crate::error::excerpt(field),
+                        excerpt(field),
                         "ids count the words of a sentence from 1; a blank line ends a sentence",
                     )
                 });
@@ -246,9 +251,10 @@ impl Parser<'_> {
         if self.last.multiword_end > self.last.word {
             let row = self.sentence.rows.iter().rfind(|row| matches!(row.id, RowId::Multiword(..)));
             let start = row.map_or(0, |row| row.line.range().start);
-            self.faults.report(self.block, start, Kind::Id, || {
-                (
-                    "a multiword token over words of the sentence".into(),
+            self.faults.report(self.block, start, || {
+                Fault::new(
+                    Kind::Id,
+                    "a multiword token over words of the sentence",
                     format!("one up to word {}", self.last.multiword_end),
                     "the sentence ends before it",
                 )
@@ -257,16 +263,17 @@ impl Parser<'_> {
         let has_comments = !self.sentence.comments.is_empty();
         if has_comments && self.sentence.words.is_empty() && self.faults.is_empty() {
             let start = self.sentence.prefix.min(position);
-            self.faults.report(self.block, start, Kind::Comment, || {
-                (
-                    "a sentence after its comments".into(),
-                    "no words".into(),
+            self.faults.report(self.block, start, || {
+                Fault::new(
+                    Kind::Comment,
+                    "a sentence after its comments",
+                    "no words",
                     "remove the comments or the blank line after them",
                 )
             });
         } else if !self.sentence.rows.is_empty() && self.sentence.words.is_empty() && self.faults.is_empty() {
-            self.faults.report(self.block, self.sentence.prefix, Kind::Id, || {
-                ("a sentence with words".into(), "only empty nodes".into(), "")
+            self.faults.report(self.block, self.sentence.prefix, || {
+                Fault::new(Kind::Id, "a sentence with words", "only empty nodes", "")
             });
         }
     }
@@ -280,8 +287,9 @@ impl Parser<'_> {
         for (word, &head) in self.sentence.heads.iter().enumerate() {
             if head > count && head != NO_HEAD {
                 let place = self.sentence.cells[self.sentence.words[word] as usize * WIDTH + HEAD].range();
-                self.faults.report(self.block, place.start, Kind::Head, || {
-                    (
+                self.faults.report(self.block, place.start, || {
+                    Fault::new(
+                        Kind::Head,
                         format!("a head from 0 to {count}"),
                         head.to_string(),
                         "heads are words of the same sentence",

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::columns::{Columns, DOCUMENT_MARK};
 use crate::entity::{Entity, Scheme, SchemeEvidence, decode_any};
-use crate::error::{Error, FormatError, Kind, excerpt};
+use crate::error::{Error, Fault, Kind, excerpt};
 use crate::format::Format;
 use crate::input::{DEFAULT_MAX_LENGTH, Input};
 use crate::jsonl::{AnyRecord, JsonlReader, SentenceRecord, write_record};
@@ -255,14 +255,10 @@ fn relabel(
     let entities: Vec<Entity<'_>> = if conversion.repair {
         decode_any(&labels)
     } else {
-        source.decode(&labels).map_err(|error| FormatError {
-            file: Arc::clone(file),
-            line: sentence.line_of_word(error.word),
-            column: label_column(sentence, error.word),
-            kind: Kind::LabelSequence,
-            expected: format!("labels in {source}"),
-            came: format!("{} {}", excerpt(&error.label), error.after),
-            hint: error.hint.into(),
+        source.decode(&labels).map_err(|error| {
+            let place = (sentence.line_of_word(error.word), label_column(sentence, error.word));
+            let came = format!("{} {}", excerpt(&error.label), error.after);
+            Fault::new(Kind::LabelSequence, format!("labels in {source}"), came, error.hint).at(file, place)
         })?
     };
     let mut new = target.encode(&entities, labels.len());
@@ -306,13 +302,14 @@ fn to_conllu(sentence: &Sentence) -> Result<Sentence, EditError> {
     }
     let mut converted = builder.finish();
     for word in 0..sentence.len() {
-        for layer in [Layer::Lemma, Layer::Upos, Layer::Xpos, Layer::Feats, Layer::Deprel, Layer::Entity] {
+        for layer in Layer::ALL.into_iter().filter(|layer| !matches!(layer, Layer::Form | Layer::Misc)) {
             match sentence.get(word, layer) {
-                None | Some("O") if layer == Layer::Entity => {}
                 None => {}
+                Some("O") if layer == Layer::Entity => {}
                 Some(value) => converted.set(word, layer, value)?,
             }
         }
+        converted.set_head(word, sentence.head(word))?;
     }
     Ok(converted)
 }

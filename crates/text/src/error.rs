@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
+use memchr::{memchr_iter, memrchr};
 use serde::Serialize;
 
 /// Anything that stops a reader or a writer.
@@ -94,6 +95,39 @@ pub enum Kind {
     Link,
 }
 
+/// What is wrong, whatever the place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The family of errors it belongs to.
+    pub kind: Kind,
+    /// What was expected.
+    pub expected: String,
+    /// What came.
+    pub came: String,
+    /// What to do.
+    pub hint: &'static str,
+}
+
+impl Fault {
+    /// Puts it together.
+    pub fn new(kind: Kind, expected: impl Into<String>, came: impl Into<String>, hint: &'static str) -> Self {
+        Fault { kind, expected: expected.into(), came: came.into(), hint }
+    }
+
+    /// The error that it is at a line and a column.
+    pub fn at(self, file: &Arc<str>, (line, column): (u64, u64)) -> FormatError {
+        let Fault { kind, expected, came, hint } = self;
+        FormatError { file: Arc::clone(file), line, column, kind, expected, came, hint: hint.into() }
+    }
+
+    /// The error that it is behind some bytes, the first of which stands at the start of a line.
+    pub(crate) fn within(self, file: &Arc<str>, first_line: u64, before: &[u8]) -> FormatError {
+        let line_start = memrchr(b'\n', before).map_or(0, |at| at + 1);
+        let column = String::from_utf8_lossy(&before[line_start..]).chars().count() as u64 + 1;
+        self.at(file, (first_line + memchr_iter(b'\n', before).count() as u64, column))
+    }
+}
+
 /// An input that does not follow its format: where, what was expected, what came and what to do.
 ///
 /// It is displayed as `file:line:column: expected …, came …; hint`.
@@ -180,10 +214,10 @@ impl ErrorList {
         }
     }
 
-    /// Counts an error, and puts it together only if there is room for it.
-    pub(crate) fn push_with(&mut self, error: impl FnOnce() -> FormatError) {
+    /// Counts a fault at a line and a column, and puts it together only if there is room for it.
+    pub(crate) fn report(&mut self, file: &Arc<str>, place: (u64, u64), fault: impl FnOnce() -> Fault) {
         if self.room() > 0 {
-            self.errors.push(error());
+            self.errors.push(fault().at(file, place));
         }
         self.total += 1;
     }

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use memchr::{memchr_iter, memrchr};
-
-use crate::error::{FormatError, Kind};
+use crate::error::{Fault, FormatError};
 
 /// The faults of one block, of which the first `room` are kept in full and the others counted.
 pub(crate) struct Faults {
@@ -29,29 +27,11 @@ impl Faults {
         self.total == 0
     }
 
-    /// Reports a fault at a byte of the block; `message` makes what was expected, what came and a hint.
-    pub fn report(
-        &mut self,
-        block: &str,
-        at: usize,
-        kind: Kind,
-        message: impl FnOnce() -> (String, String, &'static str),
-    ) {
+    /// Reports a fault at a byte of the block; it is put together only if there is room for it.
+    pub fn report(&mut self, block: &str, at: usize, fault: impl FnOnce() -> Fault) {
         self.total += 1;
-        if self.errors.len() >= self.room {
-            return;
+        if self.errors.len() < self.room {
+            self.errors.push(fault().within(&self.file, self.first_line, &block.as_bytes()[..at]));
         }
-        let before = &block.as_bytes()[..at];
-        let line_start = memrchr(b'\n', before).map_or(0, |at| at + 1);
-        let (expected, came, hint) = message();
-        self.errors.push(FormatError {
-            file: Arc::clone(&self.file),
-            line: self.first_line + memchr_iter(b'\n', before).count() as u64,
-            column: block[line_start..at].chars().count() as u64 + 1,
-            kind,
-            expected,
-            came,
-            hint: hint.into(),
-        });
     }
 }

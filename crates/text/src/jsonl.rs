@@ -22,9 +22,10 @@ mod reader;
 mod record;
 mod sentence;
 
+pub use crate::error::Fault;
 pub use reader::JsonlReader;
 pub use record::{
-    AnyRecord, CompressionPair, Fault, Record, Source, Thread, ThreadUnit, Topic, TopicDocument,
-    TopicSentence, write_record,
+    AnyRecord, CompressionPair, Record, Source, Thread, ThreadUnit, Topic, TopicDocument, TopicSentence,
+    write_record,
 };
 pub use sentence::{EntityRecord, SentenceRecord, TokenRecord};

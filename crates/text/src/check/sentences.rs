@@ -1,50 +1,47 @@
-use std::io::Read;
 use std::sync::Arc;
 
+use super::Desk;
 use super::labels::Labels;
-use super::report::{Against, EntityReport, FileReport, TreeReport};
-use super::{Check, Memory};
+use super::report::{EntityReport, FileReport, TreeReport};
 use crate::conllu::{DEPS, FEATS, HEAD, NAMES};
 use crate::entity::{Scheme, SchemeEvidence, decode_any};
-use crate::error::{Error, ErrorList, FormatError, Kind, excerpt};
+use crate::error::{Error, ErrorList, Fault, Kind, excerpt};
+use crate::input::Input;
 use crate::reader::SentenceReader;
 use crate::sentence::{Layer, RowId, Sentence, parse_enhanced};
 
-/// Reads all sentences and notes what there is to note.
-pub(super) fn look_through<R: Read>(
-    mut reader: SentenceReader<R>,
-    check: &Check,
-    file: &mut FileReport,
-    memory: &mut Memory,
-    train: Option<&Memory>,
-    against: &mut Against,
-) -> Result<(), Error> {
-    let name = Arc::clone(reader.name());
-    let mut look = Look {
-        name,
-        labels: Vec::new(),
-        trees: TreeReport::default(),
-        entities: Entities::new(check.error_limit),
-        has_entities: false,
-    };
-    let mut sentence = Sentence::new();
-    while reader.read_valid(&mut sentence, &mut file.errors)? {
-        look.count(&sentence, file);
-        look.layers(&sentence);
-        look.fields(&sentence, file);
-        look.tree(&sentence, file);
-        look.entity_labels(&sentence);
-        let words = (0..sentence.len()).map(|word| sentence.form(word));
-        memory.note(words, sentence.line(), file, train, against);
+impl Desk<'_> {
+    /// Reads all sentences and notes what there is to note.
+    pub(super) fn sentences(&mut self, reader: SentenceReader<Input>) -> Result<(), Error> {
+        let mut reader = reader.max_length(self.check.max_length);
+        let name = Arc::clone(reader.name());
+        let mut look = Look {
+            name,
+            labels: Vec::new(),
+            trees: TreeReport::default(),
+            entities: Entities::new(self.check.error_limit),
+            has_entities: false,
+        };
+        let mut sentence = Sentence::new();
+        while reader.read_valid(&mut sentence, &mut self.file.errors)? {
+            look.count(&sentence, &mut self.file);
+            look.layers(&sentence);
+            look.fields(&sentence, &mut self.file);
+            look.tree(&sentence, &mut self.file);
+            look.entity_labels(&sentence);
+            let words = (0..sentence.len()).map(|word| sentence.form(word));
+            self.note(words, sentence.line());
+        }
+        self.memory.labels = look.labels.into_iter().map(|(_, labels)| labels).collect();
+        if look.trees.sentences > 0 {
+            self.file.trees = Some(look.trees);
+        }
+        if look.has_entities {
+            self.file.entities =
+                Some(look.entities.finish(self.check.scheme, &look.name, &mut self.file.errors));
+        }
+        Ok(())
     }
-    memory.labels = look.labels.into_iter().map(|(_, labels)| labels).collect();
-    if look.trees.sentences > 0 {
-        file.trees = Some(look.trees);
-    }
-    if look.has_entities {
-        file.entities = Some(look.entities.finish(check.scheme, &look.name, &mut file.errors));
-    }
-    Ok(())
 }
 
 /// Where a set of labels comes from.
@@ -63,18 +60,6 @@ struct Look {
 }
 
 impl Look {
-    fn fault(
-        &self,
-        (line, column): (u64, u64),
-        kind: Kind,
-        expected: &str,
-        came: String,
-        hint: &'static str,
-    ) -> FormatError {
-        let (file, expected) = (Arc::clone(&self.name), expected.to_owned());
-        FormatError { file, line, column, kind, expected, came, hint: hint.into() }
-    }
-
     fn count(&self, sentence: &Sentence, file: &mut FileReport) {
         file.sentences += 1;
         file.words += sentence.len() as u64;
@@ -90,9 +75,8 @@ impl Look {
         if let Some(text) = text
             && sentence.aligned_text().0 != text
         {
-            file.warnings.push_with(|| {
-                self.fault(
-                    (sentence.line(), 1),
+            file.warnings.report(&self.name, (sentence.line(), 1), || {
+                Fault::new(
                     Kind::Text,
                     "a comment `# text` that spells the tokens",
                     excerpt(text),
@@ -149,23 +133,16 @@ impl Look {
             {
                 let expected = format!("a value in column {} ({name})", column + 1);
                 let hint = "write `_` for a value that is missing";
-                file.errors.push_with(|| {
-                    self.fault(
-                        (row.line(), row.character(column)),
-                        Kind::EmptyField,
-                        &expected,
-                        "nothing".into(),
-                        hint,
-                    )
+                file.errors.report(&self.name, (row.line(), row.character(column)), || {
+                    Fault::new(Kind::EmptyField, expected, "nothing", hint)
                 });
             }
             let feats = row.layer(Layer::Feats);
             let pair =
                 |feature: &str| feature.split_once('=').is_some_and(|(k, v)| !k.is_empty() && !v.is_empty());
             if !matches!(feats, "_" | "") && !feats.split('|').all(pair) {
-                file.errors.push_with(|| {
-                    self.fault(
-                        (row.line(), row.character(FEATS)),
+                file.errors.report(&self.name, (row.line(), row.character(FEATS)), || {
+                    Fault::new(
                         Kind::Attribute,
                         "features as `Name=Value|Name=Value`",
                         excerpt(feats),
@@ -185,9 +162,8 @@ impl Look {
                 })
             });
             if !valid {
-                file.errors.push_with(|| {
-                    self.fault(
-                        (row.line(), row.character(DEPS)),
+                file.errors.report(&self.name, (row.line(), row.character(DEPS)), || {
+                    Fault::new(
                         Kind::EnhancedDependency,
                         "enhanced dependencies as `head:relation|head:relation`",
                         excerpt(deps),
@@ -209,9 +185,8 @@ impl Look {
             self.trees.cyclic += 1;
             let row = sentence.row_of_word(cycle[0] as usize - 1);
             let shown: Vec<String> = cycle.iter().take(8).map(u32::to_string).collect();
-            file.errors.push_with(|| {
-                self.fault(
-                    (row.line(), row.character(HEAD)),
+            file.errors.report(&self.name, (row.line(), row.character(HEAD)), || {
+                Fault::new(
                     Kind::Tree,
                     "a tree",
                     format!("a cycle through the words {}", shown.join(", ")),
@@ -224,9 +199,8 @@ impl Look {
         if roots > 1 {
             self.trees.several_roots += 1;
             let second = sentence.row_of_word(tree.roots().nth(1).unwrap_or(1) as usize - 1);
-            file.warnings.push_with(|| {
-                self.fault(
-                    (second.line(), second.character(HEAD)),
+            file.warnings.report(&self.name, (second.line(), second.character(HEAD)), || {
+                Fault::new(
                     Kind::Tree,
                     "one root",
                     roots.to_string(),
@@ -259,8 +233,7 @@ struct Entities {
 }
 
 struct Violation {
-    line: u64,
-    column: u64,
+    place: (u64, u64),
     label: String,
     before: Option<String>,
 }
@@ -290,7 +263,7 @@ impl Entities {
                     let layout = sentence.layout();
                     let field =
                         layout.column(Layer::Entity).or_else(|| layout.column(Layer::Misc)).unwrap_or(0);
-                    kept.push(Violation { line: row.line(), column: row.character(field), label, before });
+                    kept.push(Violation { place: (row.line(), row.character(field)), label, before });
                 }
             };
             let mut before = None;
@@ -320,15 +293,10 @@ impl Entities {
             let after = violation
                 .before
                 .map_or("at the start".to_owned(), |label| format!("after {}", excerpt(&label)));
-            errors.push(FormatError {
-                file: Arc::clone(file),
-                line: violation.line,
-                column: violation.column,
-                kind: Kind::LabelSequence,
-                expected: format!("a label that fits {scheme}"),
-                came: format!("{} {after}", excerpt(&violation.label)),
-                hint: "convert or repair the labels".into(),
-            });
+            let came = format!("{} {after}", excerpt(&violation.label));
+            let expected = format!("a label that fits {scheme}");
+            let fault = Fault::new(Kind::LabelSequence, expected, came, "convert or repair the labels");
+            errors.push(fault.at(file, violation.place));
         }
         EntityReport { scheme: Some(scheme), entities: self.count, illegal_transitions: count }
     }

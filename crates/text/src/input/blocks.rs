@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use crate::error::{Error, FormatError, Kind};
+use crate::error::{Error, Fault, FormatError, Kind};
 
 /// Which lines end a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,20 +187,13 @@ impl<R: Read> Blocks<R> {
 
     /// The error about a line or sentence over the limit.
     pub fn too_long(&self, line: u64, what: &'static str) -> Error {
-        FormatError {
-            file: Arc::clone(&self.file),
-            line,
-            column: 1,
-            kind: Kind::TooLong,
-            expected: format!("a {what} of at most {} bytes", self.max_length),
-            came: format!("a longer {what}"),
-            hint: if what == "sentence" {
-                "a blank line must follow every sentence; if it is really that long, raise the limit".into()
-            } else {
-                "every line holds one record; if it is really that long, raise the limit".into()
-            },
-        }
-        .into()
+        let hint = if what == "sentence" {
+            "a blank line must follow every sentence; if it is really that long, raise the limit"
+        } else {
+            "every line holds one record; if it is really that long, raise the limit"
+        };
+        let expected = format!("a {what} of at most {} bytes", self.max_length);
+        Fault::new(Kind::TooLong, expected, format!("a longer {what}"), hint).at(&self.file, (line, 1)).into()
     }
 
     fn skip_line(&mut self) -> Error {
@@ -304,36 +297,25 @@ fn blank_line(bytes: &[u8], blank: BlankLines, at_end: bool) -> BlankLine {
 
 /// Checks that bytes are UTF-8 without NUL.
 pub(crate) fn check_text<'a>(block: &Block<'a>, file: &Arc<str>) -> Result<&'a str, FormatError> {
-    let fault = |at: usize, kind, expected: &'static str, came: String, hint: &'static str| {
-        let before = &block.bytes[..at];
-        let line_start = memrchr(b'\n', before).map_or(0, |at| at + 1);
-        FormatError {
-            file: Arc::clone(file),
-            line: block.first_line + memchr_iter(b'\n', before).count() as u64,
-            column: String::from_utf8_lossy(&before[line_start..]).chars().count() as u64 + 1,
-            kind,
-            expected: expected.into(),
-            came,
-            hint: hint.into(),
-        }
-    };
+    let fault = |at: usize, fault: Fault| Err(fault.within(file, block.first_line, &block.bytes[..at]));
     let text = match std::str::from_utf8(block.bytes) {
         Ok(text) => text,
         Err(error) => {
             let at = error.valid_up_to();
-            let hint = if block.bytes[at..].starts_with(&[0xff, 0xfe])
-                || block.bytes[at..].starts_with(&[0xfe, 0xff])
-            {
+            let hint = if let [0xff, 0xfe, ..] | [0xfe, 0xff, ..] = block.bytes[at..] {
                 "this looks like UTF-16: convert it to UTF-8, for example with iconv"
             } else {
                 "convert the file to UTF-8, for example with iconv"
             };
-            return Err(fault(at, Kind::Encoding, "UTF-8", format!("byte 0x{:02x}", block.bytes[at]), hint));
+            return fault(
+                at,
+                Fault::new(Kind::Encoding, "UTF-8", format!("byte 0x{:02x}", block.bytes[at]), hint),
+            );
         }
     };
     match memchr(0, block.bytes) {
         Some(at) => {
-            Err(fault(at, Kind::Nul, "text", "a NUL byte".into(), "is this a binary file or UTF-16?"))
+            fault(at, Fault::new(Kind::Nul, "text", "a NUL byte", "is this a binary file or UTF-16?"))
         }
         None => Ok(text),
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Record;
-use crate::error::{Error, ErrorList, FormatError, Kind};
+use crate::error::{Error, ErrorList, Fault, FormatError, Kind};
 use crate::input::{Blocks, DEFAULT_MAX_LENGTH, Input, check_text};
 
 /// Reads records of one type, or of any ([`AnyRecord`](super::AnyRecord)), with bounded memory.
@@ -65,15 +65,7 @@ impl<R: Read, T: Record> JsonlReader<R, T> {
             }
             let number = line.first_line;
             let mut record: T = T::parse(json).map_err(|error| json_error(&file, number, json, &error))?;
-            record.check().map_err(|fault| FormatError {
-                file: Arc::clone(&file),
-                line: number,
-                column: 1,
-                kind: fault.kind,
-                expected: fault.expected,
-                came: fault.came,
-                hint: fault.hint.into(),
-            })?;
+            record.check().map_err(|fault| fault.at(&file, (number, 1)))?;
             let mut raw = std::mem::take(&mut self.blank);
             raw.push_str(text);
             record.source_mut().0 = raw;
@@ -115,7 +107,7 @@ fn json_error(file: &Arc<str>, line: u64, json: &str, error: &serde_json::Error)
     // Columns come in bytes; say them in characters like everywhere else.
     let bytes = error.column().saturating_sub(1).min(json.len());
     let column = json.char_indices().take_while(|&(at, _)| at < bytes).count() as u64 + 1;
-    FormatError { file: Arc::clone(file), line, column, kind: Kind::Json, expected, came, hint: hint.into() }
+    Fault::new(Kind::Json, expected, came, hint).at(file, (line, column))
 }
 
 const ONE_OBJECT: &str = "every line is one whole JSON object";

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::SentenceRecord;
 use crate::document::{Document, Link};
-use crate::error::Kind;
+use crate::error::{Fault, Kind};
 
 /// The line a record was read from; empty for a new record.
 ///
@@ -18,19 +18,6 @@ impl PartialEq for Source {
     fn eq(&self, _: &Source) -> bool {
         true
     }
-}
-
-/// What is wrong with a record that is valid JSON of the right shape.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The family of errors it belongs to.
-    pub kind: Kind,
-    /// What was expected.
-    pub expected: String,
-    /// What came.
-    pub came: String,
-    /// What to do.
-    pub hint: &'static str,
 }
 
 /// A kind of object that stands on a line of JSONL.
@@ -112,20 +99,20 @@ impl Record for Topic {
 
     fn check(&self) -> Result<(), Fault> {
         if self.documents.is_empty() {
-            return Err(Fault {
-                kind: Kind::Json,
-                expected: "one document or more".into(),
-                came: format!("none in the topic `{}`", self.id),
-                hint: "remove the topic, or add its documents",
-            });
+            return Err(Fault::new(
+                Kind::Json,
+                "one document or more",
+                format!("none in the topic `{}`", self.id),
+                "remove the topic, or add its documents",
+            ));
         }
         match &self.extracts {
-            Some(extracts) if extracts.len() != self.summaries.len() => Err(Fault {
-                kind: Kind::UnequalLists,
-                expected: format!("an extract for each of the {} summaries", self.summaries.len()),
-                came: extracts.len().to_string(),
-                hint: "`extracts` and `summaries` have the same order and length",
-            }),
+            Some(extracts) if extracts.len() != self.summaries.len() => Err(Fault::new(
+                Kind::UnequalLists,
+                format!("an extract for each of the {} summaries", self.summaries.len()),
+                extracts.len().to_string(),
+                "`extracts` and `summaries` have the same order and length",
+            )),
             _ => Ok(()),
         }
     }
@@ -149,20 +136,20 @@ impl Record for CompressionPair {
 
     fn check(&self) -> Result<(), Fault> {
         if self.tokens.len() != self.keep.len() {
-            return Err(Fault {
-                kind: Kind::UnequalLists,
-                expected: format!("{} values in `keep`, one for each token", self.tokens.len()),
-                came: self.keep.len().to_string(),
-                hint: "`tokens` and `keep` have the same length",
-            });
+            return Err(Fault::new(
+                Kind::UnequalLists,
+                format!("{} values in `keep`, one for each token", self.tokens.len()),
+                self.keep.len().to_string(),
+                "`tokens` and `keep` have the same length",
+            ));
         }
         match self.keep.iter().position(|&keep| keep > 1) {
-            Some(at) => Err(Fault {
-                kind: Kind::Json,
-                expected: "0 or 1 in `keep`".into(),
-                came: format!("{} at {at}", self.keep[at]),
-                hint: "1 keeps a word and 0 deletes it",
-            }),
+            Some(at) => Err(Fault::new(
+                Kind::Json,
+                "0 or 1 in `keep`",
+                format!("{} at {at}", self.keep[at]),
+                "1 keeps a word and 0 deletes it",
+            )),
             None => Ok(()),
         }
     }
@@ -202,7 +189,7 @@ impl Record for Thread {
         let count = self.units.len();
         for &(source, target) in &self.links {
             let fault = |expected: String, hint| {
-                Err(Fault { kind: Kind::Link, expected, came: format!("[{source}, {target}]"), hint })
+                Err(Fault::new(Kind::Link, expected, format!("[{source}, {target}]"), hint))
             };
             if source >= count || target >= count {
                 return fault(

@@ -1,9 +1,9 @@
 use serde::{Deserialize, Serialize};
 
-use super::record::{Fault, Record, Source, sourced};
+use super::record::{Record, Source, sourced};
 use crate::document::CharOffsets;
 use crate::entity::decode_any;
-use crate::error::Kind;
+use crate::error::{Fault, Kind};
 use crate::sentence::{Layer, RowId, Sentence, SentenceBuilder, number};
 
 /// An annotated sentence as JSON: everything that CoNLL-U says, entities as spans, and places in the text.
@@ -86,32 +86,32 @@ impl Record for SentenceRecord {
         let mut end = 0;
         for entity in &self.entities {
             if entity.start >= entity.end || entity.end > words || entity.start < end {
-                return Err(Fault {
-                    kind: Kind::LabelSequence,
-                    expected: format!("entities in order over {words} words, none over another"),
-                    came: format!("one from {} to {}", entity.start, entity.end),
-                    hint: "an entity goes from its first word, counted from 0, to the word after its last",
-                });
+                return Err(Fault::new(
+                    Kind::LabelSequence,
+                    format!("entities in order over {words} words, none over another"),
+                    format!("one from {} to {}", entity.start, entity.end),
+                    "an entity goes from its first word, counted from 0, to the word after its last",
+                ));
             }
             end = entity.end;
         }
         // What the rows say is checked by the reader of CoNLL-U, so that there is one set of rules.
         match Sentence::from_conllu(&self.to_conllu()) {
             Ok(sentence) if sentence.len() == words => Ok(()),
-            Ok(_) => Err(Fault {
-                kind: Kind::Json,
-                expected: "one sentence".into(),
-                came: "fields with line ends".into(),
-                hint: "no field may hold a tab or a line end",
-            }),
+            Ok(_) => Err(Fault::new(
+                Kind::Json,
+                "one sentence",
+                "fields with line ends",
+                "no field may hold a tab or a line end",
+            )),
             Err(error) => {
                 let error = error.as_format();
-                Err(Fault {
-                    kind: error.map_or(Kind::Json, |error| error.kind),
-                    expected: error.map_or_else(String::new, |error| error.expected.clone()),
-                    came: error.map_or_else(String::new, |error| error.came.clone()),
-                    hint: "the tokens must make a sentence of CoNLL-U",
-                })
+                Err(Fault::new(
+                    error.map_or(Kind::Json, |error| error.kind),
+                    error.map_or_else(String::new, |error| error.expected.clone()),
+                    error.map_or_else(String::new, |error| error.came.clone()),
+                    "the tokens must make a sentence of CoNLL-U",
+                ))
             }
         }
     }
