@@ -313,6 +313,3 @@ fn ends_sentence(
         Stop::Period => !begins_lower(first),
     }
 }
-
-#[cfg(test)]
-mod tests;

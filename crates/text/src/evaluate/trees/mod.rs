@@ -5,8 +5,6 @@
 //! looks at. Relations are compared without subtypes and features only if universal. Empty nodes take no part.
 
 mod alignment;
-#[cfg(test)]
-mod tests;
 mod treebank;
 
 use std::fmt;

@@ -1,4 +1,8 @@
-use super::*;
+//! Trees against trees, as the scorer of the CoNLL 2018 shared task compares them.
+
+use consonant_text::evaluate::{
+    EvaluationError, MultiwordToken, TreeMetric, TreeScorer, TreeScores, TreeSentence, TreeWord,
+};
 
 /// Rows of a sentence of CoNLL-U with columns separated by blanks; empty nodes are left out as every caller does.
 fn read(text: &str) -> Vec<TreeSentence<'_>> {

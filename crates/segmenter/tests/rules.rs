@@ -1,22 +1,15 @@
-use super::*;
-use crate::atoms::{Atoms, Cuts};
+//! What the rules make of text.
+
+use consonant_segmenter::{Hyphens, Rules, Segmenter};
 
 /// Tokens with `|` where sentences end.
 fn cut_by(rules: Rules, text: &str) -> String {
-    let cuts = Cuts::default();
-    let atoms: Vec<Atom> = Atoms::new(text, 0, &cuts).collect();
-    let mut gaps = Vec::new();
-    rules.gaps(text, &atoms, &mut gaps);
-    let mut out = String::new();
-    for (at, atom) in atoms.iter().enumerate() {
-        out.push_str(atom.of(text));
-        out.push_str(match gaps.get(at) {
-            None | Some(Gap::Join) => "",
-            Some(Gap::Token) => " ",
-            Some(Gap::Sentence) => " | ",
-        });
-    }
-    out
+    let document = Segmenter::rules(rules).segment(text).expect("segments");
+    let tokens = document
+        .sentences()
+        .iter()
+        .map(|sentence| sentence.surface_tokens().map(|token| token.form).collect::<Vec<_>>().join(" "));
+    tokens.collect::<Vec<_>>().join(" | ")
 }
 
 fn cut(text: &str) -> String {
