@@ -197,23 +197,43 @@ impl Scheme {
     /// # Panics
     /// If entities overlap, are empty or out of range.
     pub fn encode(self, entities: &[Entity<'_>], length: usize) -> Vec<String> {
-        let mut labels = vec![String::from("O"); length];
+        let mut labels = Vec::with_capacity(length);
+        let Ok(()) = self.encode_each(entities, length, |_, label| {
+            labels.push(label.to_owned());
+            Ok::<(), std::convert::Infallible>(())
+        });
+        labels
+    }
+
+    /// Calls `each` with the label of each word, in order.
+    pub(crate) fn encode_each<E>(
+        self,
+        entities: &[Entity<'_>],
+        length: usize,
+        mut each: impl FnMut(usize, &str) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut order: Vec<&Entity<'_>> = entities.iter().collect();
         order.sort_by_key(|entity| entity.words.start);
+        let mut label = String::new();
         let mut previous: Option<&Entity<'_>> = None;
+        let mut done = 0;
         for entity in order {
             let Range { start, end } = entity.words.clone();
             assert!(start < end && end <= length, "{:?} of {length} words", entity.words);
-            assert!(previous.is_none_or(|previous| previous.words.end <= start), "entities must not overlap");
+            assert!(done <= start, "entities must not overlap");
+            (done..start).try_for_each(|word| each(word, "O"))?;
             let adjacent =
                 previous.is_some_and(|previous| previous.words.end == start && previous.kind == entity.kind);
-            for (offset, label) in labels[start..end].iter_mut().enumerate() {
-                let letter = self.letter(offset == 0, start + offset + 1 == end, adjacent);
-                *label = format!("{letter}-{}", entity.kind);
+            for word in start..end {
+                label.clear();
+                label.push(self.letter(word == start, word + 1 == end, adjacent));
+                label.push('-');
+                label.push_str(entity.kind);
+                each(word, &label)?;
             }
-            previous = Some(entity);
+            (previous, done) = (Some(entity), end);
         }
-        labels
+        (done..length).try_for_each(|word| each(word, "O"))
     }
 
     fn letter(self, first: bool, last: bool, adjacent: bool) -> char {

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use memchr::memchr;
 
-pub use build::SentenceBuilder;
+pub use build::{SentenceBuilder, Surroundings};
 pub use edit::EditError;
 pub use layout::{Layer, Layout, Separator};
 pub use surface::SurfaceToken;
@@ -105,9 +105,13 @@ pub struct Sentence {
     /// The row of each word.
     pub(crate) words: Vec<u32>,
     pub(crate) heads: Vec<u32>,
+    /// Layers that the format has no column for: one span a word, empty where nothing is said.
+    pub(crate) beside: Vec<(Layer, Vec<Span>)>,
     pub(crate) layout: Layout,
     pub(crate) first_line: u64,
     pub(crate) edited: bool,
+    /// Whether a document starts here although nothing written says so.
+    pub(crate) marked: bool,
 }
 
 impl Sentence {
@@ -124,7 +128,9 @@ impl Sentence {
         self.cells.clear();
         self.words.clear();
         self.heads.clear();
-        (self.source, self.prefix, self.tail, self.first_line, self.edited) = (0, 0, 0, 0, false);
+        self.beside.clear();
+        (self.source, self.prefix, self.tail, self.first_line) = (0, 0, 0, 0);
+        (self.edited, self.marked) = (false, false);
     }
 
     /// How many words it has; multiword tokens and empty nodes do not count.
@@ -167,11 +173,18 @@ impl Sentence {
         self.words[word] as usize * self.layout.width() + column
     }
 
+    #[inline]
     fn layer(&self, word: usize, layer: Layer) -> &str {
         match self.layout.column(layer) {
             Some(column) => self.str(self.cells[self.cell_index(word, column)]),
-            None => "_",
+            None => self.layer_beside(word, layer),
         }
+    }
+
+    /// What a layer without a column says of a word.
+    fn layer_beside(&self, word: usize, layer: Layer) -> &str {
+        let spans = self.beside.iter().find(|(beside, _)| *beside == layer).map(|(_, spans)| spans);
+        spans.map(|spans| self.str(spans[word])).filter(|value| !value.is_empty()).unwrap_or("_")
     }
 
     /// The form of a word.
@@ -224,8 +237,7 @@ impl Sentence {
         if layer == Layer::Entity && self.layout.column(layer).is_none() {
             return self.misc_entry(word, layout::ENTITY_KEY);
         }
-        let column = self.layout.column(layer)?;
-        let value = self.str(self.cells[self.cell_index(word, column)]);
+        let value = self.layer(word, layer);
         match layer {
             Layer::Form => Some(value),
             // The lemma of an underscore is an underscore.
@@ -287,9 +299,11 @@ impl Sentence {
         self.comment("sent_id")
     }
 
-    /// Whether a document starts here: a comment `# newdoc`, or a line `-DOCSTART-`.
+    /// Whether a document starts here: a comment `# newdoc`, a line `-DOCSTART-`, or
+    /// [`mark_document`](Sentence::mark_document) said so.
     pub fn starts_document(&self) -> bool {
-        memchr(b'-', &self.arena.as_bytes()[..self.prefix]).is_some()
+        self.marked
+            || memchr(b'-', &self.arena.as_bytes()[..self.prefix]).is_some()
             || self.comment("newdoc").is_some()
             || self.document_id().is_some()
     }
@@ -325,62 +339,66 @@ impl Sentence {
         self.edited
     }
 
-    /// Writes the sentence in the format it was read in; what was not edited comes out byte for byte.
+    /// Writes the sentence in the format it was read in; what was not edited comes out byte for byte. Layers that the
+    /// format has no column for are not written.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         if !self.edited {
             return out.write_all(self.source().as_bytes());
         }
-        out.write_all(&self.arena.as_bytes()[..self.prefix])?;
-        for &comment in &self.comments {
-            out.write_all(self.str(comment).as_bytes())?;
-        }
-        for (index, row) in self.rows.iter().enumerate() {
-            let line = self.str(row.line);
-            if row.edited {
-                self.write_edited_row(index, line, out)?;
-            } else {
-                out.write_all(line.as_bytes())?;
-            }
-        }
-        out.write_all(&self.arena.as_bytes()[self.tail..self.source])
+        // Put together first: a sentence has hundreds of short pieces, each of which would be a call to the writer.
+        let mut text = String::with_capacity(self.arena.len() + self.rows.len());
+        self.write_edited(&mut text);
+        out.write_all(text.as_bytes())
     }
 
-    /// Writes the row's fields with the separators of its line between them.
-    fn write_edited_row(&self, row: usize, line: &str, out: &mut impl Write) -> io::Result<()> {
-        let width = self.layout.width();
-        let cells = &self.cells[row * width..(row + 1) * width];
-        let bytes = self.arena.as_bytes();
-        if self.layout.separator() == Separator::Tab {
-            // Fields that still stand side by side in the source are written together with the tabs between them.
-            let mut run = cells[0].range();
-            for cell in &cells[1..] {
-                let cell = cell.range();
-                if cell.start == run.end + 1 && cell.end <= self.source {
-                    run.end = cell.end;
-                } else {
-                    out.write_all(&bytes[run])?;
-                    out.write_all(b"\t")?;
-                    run = cell;
+    fn write_edited(&self, out: &mut String) {
+        out.push_str(&self.arena[..self.prefix]);
+        self.comments.iter().for_each(|&comment| out.push_str(self.str(comment)));
+        for (row, cells) in self.rows.iter().zip(self.cells.chunks_exact(self.layout.width().max(1))) {
+            let line = self.str(row.line);
+            if !row.edited {
+                out.push_str(line);
+            } else if self.layout.separator() == Separator::Tab {
+                self.write_edited_row(cells, out);
+                out.push_str(line_end(line));
+            } else {
+                // The blanks between the fields stay as they were.
+                let mut end = 0;
+                for (field, &cell) in self.layout.fields(line).zip(cells) {
+                    out.push_str(&line[end..field.start]);
+                    out.push_str(self.str(cell));
+                    end = field.end;
                 }
+                out.push_str(&line[end..]);
             }
-            out.write_all(&bytes[run])?;
-            return out.write_all(line_end(line).as_bytes());
         }
-        let mut end = 0;
-        for (field, &cell) in self.layout.fields(line).zip(cells) {
-            out.write_all(&line.as_bytes()[end..field.start])?;
-            out.write_all(&bytes[cell.range()])?;
-            end = field.end;
+        out.push_str(&self.arena[self.tail..self.source]);
+    }
+
+    /// Writes a row's fields with tabs between them; those that still stand side by side in the source go together.
+    fn write_edited_row(&self, cells: &[Span], out: &mut String) {
+        let mut run = cells[0].range();
+        for cell in &cells[1..] {
+            let cell = cell.range();
+            if cell.start == run.end + 1 && cell.end <= self.source {
+                run.end = cell.end;
+            } else {
+                out.push_str(&self.arena[run]);
+                out.push('\t');
+                run = cell;
+            }
         }
-        out.write_all(&line.as_bytes()[end..])
+        out.push_str(&self.arena[run]);
     }
 }
 
 impl std::fmt::Display for Sentence {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut text = Vec::with_capacity(self.arena.len());
-        self.write(&mut text).map_err(|_| std::fmt::Error)?;
-        f.write_str(&String::from_utf8_lossy(&text))
+        let mut text = String::new();
+        if self.edited {
+            self.write_edited(&mut text);
+        }
+        f.write_str(if self.edited { &text } else { self.source() })
     }
 }
 
@@ -411,9 +429,13 @@ impl<'a> RowView<'a> {
         self.sentence.str(self.sentence.cells[self.row * self.width() + column])
     }
 
-    /// The field of a layer as it is written, `_` if the format has no such layer.
+    /// What a layer says of it, `_` if nothing.
     pub fn layer(&self, layer: Layer) -> &'a str {
-        self.sentence.layout.column(layer).map_or("_", |column| self.field(column))
+        match (self.sentence.layout.column(layer), self.id()) {
+            (Some(column), _) => self.field(column),
+            (None, RowId::Word(word)) => self.sentence.layer_beside(word as usize - 1, layer),
+            (None, _) => "_",
+        }
     }
 
     /// The line of the file on which it stood.

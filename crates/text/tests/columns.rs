@@ -61,8 +61,13 @@ fn edits_keep_odd_spacing() {
     sentence.set(0, Layer::Entity, "B-LOC").unwrap();
     assert_eq!(sentence.to_string(), " a  X   B-LOC \nb X O\n");
     assert!(sentence.set(0, Layer::Entity, "B LOC").is_err());
-    assert!(sentence.set(0, Layer::Upos, "X").is_err());
-    assert!(sentence.set_head(0, Some(1)).is_err());
+    // Layers without a column are kept beside the text; what is only there to be written is refused.
+    sentence.set(0, Layer::Upos, "X").unwrap();
+    sentence.set_head(0, Some(1)).unwrap();
+    assert_eq!((sentence.upos(0), sentence.head(0)), ("X", Some(1)));
+    assert!(sentence.set_misc(0, "Prob", Some("1")).is_err());
+    assert!(sentence.set_comment("tags_2", Some("X")).is_err());
+    assert!(sentence.set_head(0, Some(3)).is_err());
 }
 
 #[test]

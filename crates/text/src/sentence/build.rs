@@ -1,9 +1,23 @@
+use std::ops::Range;
+
+use super::edit::{breaks_row, decimal};
 use super::{Layout, NO_HEAD, Row, RowId, Sentence, Span};
+
+/// What MISC says of the text around a token, so that the text can be put together again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Surroundings<'t> {
+    /// The white space before the token that no token before it has: `SpacesBefore=\n`.
+    pub before: &'t str,
+    /// The white space behind it: one blank goes without saying, none is `SpaceAfter=No`, others `SpacesAfter=\s\n`.
+    pub after: &'t str,
+    /// Its place in the text, in characters: `TokenRange=0:5`.
+    pub place: Option<Range<u64>>,
+}
 
 /// Builds a sentence of CoNLL-U from tokens.
 ///
 /// ```
-/// use consonant_text::sentence::SentenceBuilder;
+/// use consonant_text::sentence::{SentenceBuilder, Surroundings};
 ///
 /// let mut builder = SentenceBuilder::new();
 /// builder.comment("text", "I can't.");
@@ -11,11 +25,12 @@ use super::{Layout, NO_HEAD, Row, RowId, Sentence, Span};
 /// builder.multiword("can't", 2, false);
 /// builder.word("ca", true);
 /// builder.word("n't", true);
-/// builder.word(".", true);
+/// builder.token(".", 1, &Surroundings { after: "\n\n", place: Some(7..8), ..Surroundings::default() });
 /// let sentence = builder.finish();
 /// assert_eq!(sentence.len(), 4);
 /// assert_eq!(sentence.text(), "I can't.");
 /// assert!(sentence.to_string().contains("\n2-3\tcan't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n"));
+/// assert_eq!(sentence.misc(3), "SpacesAfter=\\n\\n|TokenRange=7:8");
 /// ```
 #[derive(Debug, Default)]
 pub struct SentenceBuilder {
@@ -28,14 +43,26 @@ impl SentenceBuilder {
         SentenceBuilder::default()
     }
 
+    /// A sentence without words that has room for so many tokens, and so many bytes in all of its text.
+    pub fn with_capacity(tokens: usize, bytes: usize) -> Self {
+        let mut builder = SentenceBuilder::new();
+        let Sentence { arena, cells, rows, words, heads, .. } = &mut builder.sentence;
+        arena.reserve(bytes);
+        cells.reserve(tokens * Layout::CONLLU.width());
+        rows.reserve(tokens);
+        words.reserve(tokens);
+        heads.reserve(tokens);
+        builder
+    }
+
     /// Adds a comment `# key = value`, or `# key` if the value is empty. Comments come before words.
     pub fn comment(&mut self, key: &str, value: &str) {
         let start = self.sentence.arena.len();
         self.sentence.arena.push_str("# ");
-        self.push_clean(key);
+        push_clean(&mut self.sentence.arena, key);
         if !value.is_empty() {
             self.sentence.arena.push_str(" = ");
-            self.push_clean(value);
+            push_clean(&mut self.sentence.arena, value);
         }
         self.end_comment(start);
     }
@@ -46,7 +73,7 @@ impl SentenceBuilder {
         if !comment.starts_with('#') {
             self.sentence.arena.push_str("# ");
         }
-        self.push_clean(comment);
+        push_clean(&mut self.sentence.arena, comment);
         self.end_comment(start);
     }
 
@@ -58,49 +85,50 @@ impl SentenceBuilder {
 
     /// Adds a word.
     pub fn word(&mut self, form: &str, space_after: bool) {
-        let id = self.sentence.words.len() as u32 + 1;
-        self.sentence.words.push(self.sentence.rows.len() as u32);
-        self.sentence.heads.push(NO_HEAD);
-        self.row(RowId::Word(id), form, space_after);
+        self.multiword(form, 1, space_after);
     }
 
     /// Announces that the next words, `count` of them, are written as one token.
     pub fn multiword(&mut self, form: &str, count: usize, space_after: bool) {
-        let first = self.sentence.words.len() as u32 + 1;
-        self.row(RowId::Multiword(first, first + count.max(1) as u32 - 1), form, space_after);
+        let after = if space_after { " " } else { "" };
+        self.token(form, count, &Surroundings { after, ..Surroundings::default() });
     }
 
-    fn row(&mut self, id: RowId, form: &str, space_after: bool) {
-        let misc = if space_after { "_" } else { "SpaceAfter=No" };
-        let start = self.sentence.arena.len();
-        let id_text = match id {
-            RowId::Word(word) => word.to_string(),
-            RowId::Multiword(first, last) => format!("{first}-{last}"),
-            RowId::Empty(word, minor) => format!("{word}.{minor}"),
+    /// Adds a token that is one word, or announces the `words` that are written as it.
+    pub fn token(&mut self, form: &str, words: usize, around: &Surroundings<'_>) {
+        // Between form and MISC nothing is known.
+        const BLANK: &str = "\t_\t_\t_\t_\t_\t_\t_\t";
+        let Sentence { arena, cells, rows, words: word_rows, heads, .. } = &mut self.sentence;
+        let first = word_rows.len() as u32 + 1;
+        let start = arena.len();
+        push_number(arena, first.into());
+        let id = if words > 1 {
+            let last = first + words as u32 - 1;
+            arena.push('-');
+            push_number(arena, last.into());
+            RowId::Multiword(first, last)
+        } else {
+            word_rows.push(rows.len() as u32);
+            heads.push(NO_HEAD);
+            RowId::Word(first)
         };
-        let form = if form.is_empty() { "_" } else { form };
-        for (column, field) in
-            [&id_text, form, "_", "_", "_", "_", "_", "_", "_", misc].into_iter().enumerate()
-        {
-            let field_start = self.sentence.arena.len();
-            self.push_clean(field);
-            self.sentence.cells.push(Span::new(field_start..self.sentence.arena.len()));
-            self.sentence.arena.push(if column == 9 { '\n' } else { '\t' });
+        let mut fields = [Span::default(); 10];
+        fields[0] = Span::new(start..arena.len());
+        arena.push('\t');
+        let form_start = arena.len();
+        push_clean(arena, if form.is_empty() { "_" } else { form });
+        let form_end = arena.len();
+        fields[1] = Span::new(form_start..form_end);
+        for (column, field) in fields[2..9].iter_mut().enumerate() {
+            *field = Span::new(form_end + 2 * column + 1..form_end + 2 * column + 2);
         }
-        self.sentence.rows.push(Row { line: Span::new(start..self.sentence.arena.len()), id, edited: false });
-    }
-
-    /// Appends text; tabs and line ends, which would break the row, become spaces, and NUL vanishes.
-    fn push_clean(&mut self, text: &str) {
-        if !text.contains(['\t', '\n', '\r', '\0']) {
-            self.sentence.arena.push_str(text);
-            return;
-        }
-        let clean = text
-            .chars()
-            .filter(|&c| c != '\0')
-            .map(|c| if matches!(c, '\t' | '\n' | '\r') { ' ' } else { c });
-        self.sentence.arena.extend(clean);
+        arena.push_str(BLANK);
+        let misc = arena.len();
+        around.write(arena);
+        fields[9] = Span::new(misc..arena.len());
+        arena.push('\n');
+        cells.extend_from_slice(&fields);
+        rows.push(Row { line: Span::new(start..arena.len()), id, edited: false });
     }
 
     /// The sentence, ended with a blank line.
@@ -110,5 +138,72 @@ impl SentenceBuilder {
         self.sentence.arena.push('\n');
         self.sentence.source = self.sentence.arena.len();
         self.sentence
+    }
+}
+
+impl Surroundings<'_> {
+    fn write(&self, out: &mut String) {
+        let start = out.len();
+        if !self.before.is_empty() {
+            out.push_str("SpacesBefore=");
+            push_spaces(out, self.before);
+        }
+        if self.after != " " {
+            separate(out, start);
+            if self.after.is_empty() {
+                out.push_str("SpaceAfter=No");
+            } else {
+                out.push_str("SpacesAfter=");
+                push_spaces(out, self.after);
+            }
+        }
+        if let Some(place) = &self.place {
+            separate(out, start);
+            out.push_str("TokenRange=");
+            push_number(out, place.start);
+            out.push(':');
+            push_number(out, place.end);
+        }
+        if out.len() == start {
+            out.push('_');
+        }
+    }
+}
+
+fn separate(out: &mut String, start: usize) {
+    if out.len() > start {
+        out.push('|');
+    }
+}
+
+fn push_number(out: &mut String, value: u64) {
+    out.push_str(decimal(value, &mut [0; 20]));
+}
+
+/// Appends text on one line: tabs and line ends, which would break the row, become blanks, and NUL a replacement character.
+fn push_clean(out: &mut String, text: &str) {
+    if !text.bytes().any(breaks_row) {
+        out.push_str(text);
+        return;
+    }
+    out.extend(text.chars().map(|c| match c {
+        '\0' => char::REPLACEMENT_CHARACTER,
+        '\t' | '\n' | '\r' => ' ',
+        c => c,
+    }));
+}
+
+/// White space as MISC can hold it: `\s`, `\t`, `\n` and `\r`; other blanks as they are.
+fn push_spaces(out: &mut String, spaces: &str) {
+    for c in spaces.chars() {
+        match c {
+            ' ' => out.push_str("\\s"),
+            '\t' => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            // What is no white space must not break the row.
+            '\0' | '|' => out.push(char::REPLACEMENT_CHARACTER),
+            c => out.push(c),
+        }
     }
 }

@@ -9,9 +9,9 @@ pub enum EditError {
     /// The format of the sentence has no place for this layer.
     #[error("this format has no column for the layer `{}`; convert it to CoNLL-U first", .0.name())]
     NoColumn(Layer),
-    /// The format has no place for heads.
-    #[error("this format has no column for heads; convert it to CoNLL-U first")]
-    NoHeads,
+    /// The format of the sentence has no place for comments.
+    #[error("this format has no place for comments; convert it to CoNLL-U first")]
+    NoComments,
     /// An empty value, or one with a separator in it.
     #[error("a field must not be empty nor hold a line end or a separator, came {0:?}")]
     Value(String),
@@ -26,7 +26,20 @@ pub enum EditError {
 }
 
 impl Sentence {
-    /// Replaces what a layer says of a word.
+    /// Replaces what a layer says of a word. A layer that the format has no column for is kept in the sentence and not
+    /// written, but for MISC, which is there for nothing else.
+    ///
+    /// ```
+    /// use consonant_text::{Columns, Layer, SentenceReader};
+    ///
+    /// let text = "Rain\tO\nfalls\tO\n\n";
+    /// let mut sentence = SentenceReader::columns(text.as_bytes(), "a", Columns::default()).next().unwrap()?;
+    /// sentence.set(0, Layer::Upos, "NOUN")?;
+    /// sentence.set_head(0, Some(2))?;
+    /// assert_eq!((sentence.upos(0), sentence.upos(1), sentence.head(0)), ("NOUN", "_", Some(2)));
+    /// assert_eq!(sentence.to_string(), text);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
     /// If there are not that many words.
@@ -38,24 +51,34 @@ impl Sentence {
                 Ok(())
             }
             None if layer == Layer::Entity => self.set_misc(word, ENTITY_KEY, Some(value)),
-            None => Err(EditError::NoColumn(layer)),
+            None if layer == Layer::Misc => Err(EditError::NoColumn(layer)),
+            None => {
+                self.check(value)?;
+                let span = self.append(value);
+                let place = self.beside.iter().position(|(beside, _)| *beside == layer);
+                let place = place.unwrap_or_else(|| {
+                    self.beside.push((layer, vec![Span::default(); self.words.len()]));
+                    self.beside.len() - 1
+                });
+                self.beside[place].1[word] = span;
+                Ok(())
+            }
         }
+    }
+
+    /// Says that a document starts here, for those who look beyond a sentence; nothing of it is written.
+    pub fn mark_document(&mut self) {
+        self.marked = true;
     }
 
     /// Replaces the head of a word; heads are counted from 1, 0 is the root, nothing removes the head.
     pub fn set_head(&mut self, word: usize, head: Option<u32>) -> Result<(), EditError> {
-        if !self.layout.is_conllu() {
-            return Err(EditError::NoHeads);
+        if let Some(head) = head.filter(|&head| head as usize > self.len()) {
+            return Err(EditError::Head { head, words: self.len() });
         }
-        match head {
-            None => self.replace(word, HEAD, "_"),
-            Some(head) if head as usize > self.len() => {
-                return Err(EditError::Head { head, words: self.len() });
-            }
-            Some(head) => {
-                let mut digits = [0; 10];
-                self.replace(word, HEAD, decimal(head, &mut digits));
-            }
+        if self.layout.is_conllu() {
+            let mut digits = [0; 20];
+            self.replace(word, HEAD, head.map_or("_", |head| decimal(head.into(), &mut digits)));
         }
         self.heads[word] = head.unwrap_or(NO_HEAD);
         Ok(())
@@ -101,7 +124,7 @@ impl Sentence {
             }
         }
         if !self.layout.is_conllu() {
-            return Err(EditError::Value("a comment in a columns file".to_owned()));
+            return Err(EditError::NoComments);
         }
         let at = self.comments().position(|comment| comment_value(comment, key).is_some());
         let line = value.map(|value| {
@@ -123,12 +146,8 @@ impl Sentence {
     }
 
     fn check(&self, value: &str) -> Result<(), EditError> {
-        let separates = |c: char| match c {
-            '\n' | '\r' | '\t' | '\0' => true,
-            ' ' => self.layout.separator() == Separator::Blank,
-            _ => false,
-        };
-        if value.is_empty() || value.contains(separates) {
+        let blank = if self.layout.separator() == Separator::Blank { b' ' } else { b'\t' };
+        if value.is_empty() || value.bytes().any(|byte| breaks_row(byte) || byte == blank) {
             return Err(EditError::Value(value.to_owned()));
         }
         Ok(())
@@ -146,12 +165,21 @@ impl Sentence {
         if span.range().end == self.arena.len() && span.range().start >= self.source {
             self.arena.truncate(span.range().start);
         }
-        let start = self.arena.len();
-        self.arena.push_str(value);
-        self.cells[index] = Span::new(start..self.arena.len());
+        self.cells[index] = self.append(value);
         self.rows[self.words[word] as usize].edited = true;
         self.edited = true;
     }
+
+    fn append(&mut self, value: &str) -> Span {
+        let start = self.arena.len();
+        self.arena.push_str(value);
+        Span::new(start..self.arena.len())
+    }
+}
+
+/// What no field can hold.
+pub(super) fn breaks_row(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r' | b'\t' | b'\0')
 }
 
 fn push_entry(list: &mut String, key: &str, value: Option<&str>) {
@@ -165,7 +193,8 @@ fn push_entry(list: &mut String, key: &str, value: Option<&str>) {
     }
 }
 
-fn decimal(mut value: u32, digits: &mut [u8; 10]) -> &str {
+/// A number in digits, in the buffer.
+pub(super) fn decimal(mut value: u64, digits: &mut [u8; 20]) -> &str {
     let mut start = digits.len();
     loop {
         start -= 1;

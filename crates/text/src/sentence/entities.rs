@@ -37,11 +37,11 @@ impl Sentence {
     /// # Panics
     /// If entities overlap, are empty or out of range.
     pub fn set_entities(&mut self, entities: &[Entity<'_>], scheme: Scheme) -> Result<(), EditError> {
-        for (word, label) in scheme.encode(entities, self.len()).iter().enumerate() {
+        scheme.encode_each(entities, self.len(), |word, label| {
             if label != "O" || self.get(word, Layer::Entity).is_some() {
                 self.set(word, Layer::Entity, label)?;
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
