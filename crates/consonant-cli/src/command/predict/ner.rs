@@ -9,8 +9,7 @@ use consonant_learn::model::Model;
 use consonant_map::solver::Method;
 use consonant_ner::{Consistency, NerModel, Request};
 use consonant_tagger::Tagger;
-use consonant_text::sentence::SentenceBuilder;
-use consonant_text::{Layer, Sentence};
+use consonant_text::Sentence;
 
 use super::frame::{self, BATCH, Source};
 use super::report::Unit;
@@ -36,22 +35,18 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
     let at_least = if model.consistency() == Consistency::None { BATCH } else { usize::MAX };
     let open = |path: &Path| Ok(Documents { input: sentences::open(path)?, next: None, at_least });
     frame::predict(command, context, "finding names", open, |source, batch| {
-        if let Some(folder) = &command.graphs {
-            write_graphs(&decoder.graphs(batch)?, folder)?;
-        }
-        let decoded = match &tagger {
+        match &tagger {
+            Some(tagger) => tag(batch, tagger)?,
             None if model.reads_tags() && !has_tags(batch) => bail!(
                 "{}: the model reads parts of speech, and there are none; give a tagger with --tagger MODEL",
                 source.input.name
             ),
-            None => decoder.decode(batch, &request)?,
-            Some(tagger) => {
-                let mut tagged = tag(batch, tagger)?;
-                let decoded = decoder.decode(&mut tagged, &request)?;
-                copy_entities(&tagged, batch)?;
-                decoded
-            }
-        };
+            None => {}
+        }
+        if let Some(folder) = &command.graphs {
+            write_graphs(&decoder.graphs(batch)?, folder)?;
+        }
+        let decoded = decoder.decode(batch, &request)?;
         Ok(decoded.iter().map(|unit| Unit { certificate: unit.certificate, tokens: unit.tokens }).collect())
     })
 }
@@ -92,49 +87,20 @@ impl Source for Documents {
     }
 }
 
-/// The same sentences in CoNLL-U with parts of speech; columns have no place for them.
-pub fn tag(sentences: &[Sentence], tagger: &Tagger) -> Result<Vec<Sentence>> {
-    let copies = sentences.iter().map(|sentence| copy(sentence, sentence.starts_document()));
-    let mut tagged = copies.collect::<Result<Vec<Sentence>>>()?;
-    tagger.decoder()?.tag(&mut tagged, &consonant_tagger::Request::default())?;
-    if !has_tags(&tagged) {
+/// Adds parts of speech, for a recognizer that reads them; columns have no place for them, so that only CoNLL-U shows them.
+pub fn tag(sentences: &mut [Sentence], tagger: &Tagger) -> Result<()> {
+    tagger.decoder()?.tag(sentences, &consonant_tagger::Request::default())?;
+    if !has_tags(sentences) {
         bail!("the tagger predicts {}; a recognizer reads upos", tagger.column());
     }
-    Ok(tagged)
+    Ok(())
 }
 
-/// A sentence in CoNLL-U with its entities, and whether a document starts with it.
-pub fn copy(sentence: &Sentence, starts_document: bool) -> Result<Sentence> {
-    let mut builder = SentenceBuilder::new();
-    if starts_document {
-        builder.raw_comment("# newdoc");
-    }
-    (0..sentence.len()).for_each(|word| builder.word(sentence.form(word), true));
-    let mut copy = builder.finish();
-    for word in 0..sentence.len() {
-        let label = sentence.entity_label(word);
-        if label != "O" {
-            copy.set(word, Layer::Entity, label)?;
-        }
-    }
-    Ok(copy)
-}
-
+/// Whether some word has a part of speech, if there is any word.
 fn has_tags(sentences: &[Sentence]) -> bool {
     let words =
         sentences.iter().flat_map(|sentence| (0..sentence.len()).map(move |word| sentence.upos(word)));
     words.clone().next().is_none() || words.into_iter().any(|tag| tag != "_" && !tag.is_empty())
-}
-
-fn copy_entities(from: &[Sentence], to: &mut [Sentence]) -> Result<()> {
-    for (source, sentence) in from.iter().zip(to) {
-        for word in 0..sentence.len() {
-            if sentence.entity_label(word) != source.entity_label(word) {
-                sentence.set(word, Layer::Entity, source.entity_label(word))?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Each graph a file `1.json`, `2.json`, … of the folder.

@@ -13,7 +13,7 @@ use consonant_text::Sentence;
 use consonant_text::entity::Scheme;
 
 use super::{done, finite, named_number, not_negative, open_model, read_text, resources, store};
-use crate::command::predict::ner::{copy, tag};
+use crate::command::predict::ner::tag;
 use crate::command::predict::open_tagger;
 use crate::context::Context;
 use crate::interrupt;
@@ -108,12 +108,13 @@ impl TrainNer {
         let file = open_model(out, context)?;
         let settings = self.settings(context)?;
         let tagger = self.tagger.as_deref().map(open_tagger).transpose()?;
-        let read = |path: &Path| match &tagger {
-            None => read(path),
-            Some(tagger) => tag(&read(path)?, tagger),
+        let read = |path: &Path| {
+            let mut sentences = read(path)?;
+            tagger.iter().try_for_each(|tagger| tag(&mut sentences, tagger))?;
+            Ok(sentences)
         };
         let files = self.train.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
-        let sentences = join(files)?;
+        let sentences = join(files);
         let dev = self.dev.as_deref().map(read).transpose()?;
         let trained = train(
             &sentences,
@@ -182,19 +183,13 @@ fn read(path: &Path) -> Result<Vec<Sentence>> {
 
 /// The sentences of all files. Where some files mark documents, the sentences of those that do not are documents of their own, instead of
 /// the end of another file's last one.
-fn join(files: Vec<Vec<Sentence>>) -> Result<Vec<Sentence>> {
+fn join(mut files: Vec<Vec<Sentence>>) -> Vec<Sentence> {
     let is_marked = |file: &Vec<Sentence>| file.iter().any(Sentence::starts_document);
-    let some_are = files.iter().any(is_marked);
-    let mut sentences = Vec::new();
-    for file in files {
-        if some_are && !is_marked(&file) {
-            let copies = file.iter().map(|sentence| copy(sentence, true));
-            sentences.extend(copies.collect::<Result<Vec<_>>>()?);
-        } else {
-            sentences.extend(file);
-        }
+    if files.iter().any(is_marked) {
+        let unmarked = files.iter_mut().filter(|file| !is_marked(file));
+        unmarked.flatten().for_each(Sentence::mark_document);
     }
-    Ok(sentences)
+    files.into_iter().flatten().collect()
 }
 
 fn consistency(text: &str) -> Result<Consistency, String> {
