@@ -17,7 +17,7 @@ use consonant_parser::Parser;
 use consonant_segmenter::{Rules, Segmenter, Start};
 use consonant_tagger::Tagger;
 use consonant_text::plain::{Passage, PassageReader};
-use consonant_text::{Document, Sentence, SentenceReader};
+use consonant_text::{Document, Sentence};
 use rayon::prelude::*;
 
 use crate::{Error, Models};
@@ -80,7 +80,7 @@ impl Pipeline {
     pub fn annotator(&self) -> Result<Annotator<'_>, Error> {
         let tagger = self.tagger.as_ref().map(Tagger::decoder).transpose().map_err(Error::task)?;
         let names = self.names.as_ref().map(NerModel::decoder).transpose().map_err(Error::task)?;
-        Ok(Annotator { pipeline: self, tagger, names })
+        Ok(Annotator { segmenter: self.segmenter.decoder(), tagger, names, parser: self.parser.as_ref() })
     }
 }
 
@@ -89,15 +89,16 @@ const BATCH: usize = 8;
 
 /// Annotates texts, on rayon's threads; the outcome is the same for any number of them.
 pub struct Annotator<'p> {
-    pipeline: &'p Pipeline,
+    segmenter: consonant_segmenter::Decoder<'p>,
     tagger: Option<consonant_tagger::Decoder<'p>>,
     names: Option<consonant_ner::Decoder<'p>>,
+    parser: Option<&'p Parser>,
 }
 
 impl Annotator<'_> {
     /// Finds the sentences of one text and annotates them.
     pub fn document(&self, text: &str) -> Result<Document, Error> {
-        let mut document = self.pipeline.segmenter.segment(text).map_err(Error::task)?;
+        let mut document = self.segmenter.segment(text).map_err(Error::task)?;
         self.annotate(document.sentences_mut())?;
         Ok(document)
     }
@@ -110,7 +111,7 @@ impl Annotator<'_> {
         if let Some(names) = &self.names {
             names.decode(sentences, &Default::default()).map_err(Error::task)?;
         }
-        if let Some(parser) = &self.pipeline.parser {
+        if let Some(parser) = self.parser {
             parser.parse(sentences, parser.algorithm()).map_err(Error::task)?;
         }
         Ok(())
@@ -138,21 +139,17 @@ impl Annotator<'_> {
                 passages[..filled].par_iter().map(|passage| self.segment(passage)).collect();
             let mut sentences: Vec<Sentence> = pieces?.into_iter().flatten().collect();
             self.annotate(&mut sentences)?;
-            let goes_on = usize::from(passages[0].byte == 0);
-            for sentence in sentences.iter_mut().filter(|sentence| sentence.starts_document()).skip(goes_on) {
-                sentence.set_comment("newdoc", None).map_err(Error::task)?;
-            }
             each(&sentences)?;
         }
     }
 
     /// The sentences of a passage. For models that look beyond a sentence each passage is a document of its own, however long
-    /// the text is; the marks of those that go on are removed in the end.
+    /// the text is.
     fn segment(&self, passage: &Passage) -> Result<Vec<Sentence>, Error> {
-        let mut decoder = self.pipeline.segmenter.decoder().map_err(Error::task)?;
-        let conllu =
-            decoder.conllu(&passage.text, Start::Document, Some(passage.character)).map_err(Error::task)?;
-        let reader = SentenceReader::conllu(conllu.as_bytes(), "<segmenter>").max_length(usize::MAX);
-        Ok(reader.collect::<Result<_, _>>()?)
+        let start = if passage.byte == 0 { Start::Document } else { Start::Paragraph };
+        let segments = self.segmenter.passage(&passage.text, start, Some(passage.character));
+        let mut sentences = segments.map_err(Error::task)?.sentences;
+        sentences.first_mut().into_iter().for_each(Sentence::mark_document);
+        Ok(sentences)
     }
 }

@@ -4,13 +4,14 @@ use std::ops::Range;
 
 use consonant_sequence::inference::Candidates;
 use consonant_sequence::{ChainDecoder, SentenceKeys};
-use consonant_text::Document;
+use consonant_text::{Document, Sentence};
 
 use crate::atoms::{Atom, Atoms, Space};
 use crate::features::Extractor;
 use crate::layout::{Layout, Start};
 use crate::model::{Boundaries, Learned};
 use crate::parts::Gap;
+use crate::workers::Workers;
 use crate::{Rules, Segmenter, SegmenterError};
 
 /// Atoms that are looked at together. A paragraph with more is decoded in windows, each of which begins where the one before
@@ -21,8 +22,56 @@ const WINDOW: usize = 1 << 14;
 /// work grows with the square, have no use.
 const LONGEST: usize = 300;
 
-/// Segments texts with buffers that are reused: one for each thread.
+/// The sentences of a text.
+#[derive(Debug, Default)]
+pub struct Segments {
+    /// The sentences, in order.
+    pub sentences: Vec<Sentence>,
+    /// Their places in the text, in bytes.
+    pub places: Vec<Range<usize>>,
+    /// The score of the boundaries; rules have none. Chains are decoded exactly, so it is also the bound.
+    pub value: f64,
+}
+
+/// Segments texts, from any number of threads at a time, with buffers that are reused.
+#[derive(Debug)]
 pub struct Decoder<'s> {
+    segmenter: &'s Segmenter,
+    workers: Workers<Worker<'s>>,
+}
+
+impl<'s> Decoder<'s> {
+    pub(crate) fn new(segmenter: &'s Segmenter) -> Self {
+        Self { segmenter, workers: Workers::default() }
+    }
+
+    /// Finds the sentences and tokens of a text. Blank lines end paragraphs.
+    pub fn segment(&self, text: &str) -> Result<Document, SegmenterError> {
+        let segments = self.passage(text, Start::Document, None)?;
+        let mut document = Document::from_text(None, text.to_owned());
+        for (sentence, place) in segments.sentences.into_iter().zip(segments.places) {
+            document.push_sentence(sentence, place);
+        }
+        Ok(document)
+    }
+
+    /// Finds the sentences and tokens of a piece of text: the way to stream a long one, passage by passage. `start` says
+    /// what starts with the text; with the number of characters that stand before it, each token says its place in the
+    /// whole (`TokenRange=0:5`).
+    pub fn passage(
+        &self,
+        text: &str,
+        start: Start,
+        characters: Option<u64>,
+    ) -> Result<Segments, SegmenterError> {
+        let segmenter = self.segmenter;
+        let layout = Layout::new(text, characters, &segmenter.multiwords, segmenter.contractions);
+        self.workers.with(|| Worker::new(segmenter), |worker| worker.segment(text, start, layout))
+    }
+}
+
+/// All that one thread needs.
+struct Worker<'s> {
     segmenter: &'s Segmenter,
     chain: Option<ChainDecoder<'s>>,
     atoms: Vec<Atom>,
@@ -33,12 +82,10 @@ pub struct Decoder<'s> {
     candidates: Candidates,
     path: Vec<u32>,
     tokens: Vec<Range<usize>>,
-    layout: Layout,
-    value: f64,
 }
 
-impl<'s> Decoder<'s> {
-    pub(crate) fn new(segmenter: &'s Segmenter) -> Result<Self, SegmenterError> {
+impl<'s> Worker<'s> {
+    fn new(segmenter: &'s Segmenter) -> Result<Self, SegmenterError> {
         let chain = match &segmenter.boundaries {
             Boundaries::Rules(_) => None,
             Boundaries::Learned(learned) => Some(learned.chain.decoder(None)?),
@@ -54,41 +101,20 @@ impl<'s> Decoder<'s> {
             candidates: Candidates::new(),
             path: Vec::new(),
             tokens: Vec::new(),
-            layout: Layout::default(),
-            value: 0.0,
         })
     }
 
-    /// Finds the sentences and tokens of a text. Blank lines end paragraphs.
-    pub fn segment(&mut self, text: &str) -> Result<Document, SegmenterError> {
-        self.lay_out(text, Start::Document, None)?;
-        self.layout.document(text)
-    }
-
-    /// Finds the sentences and tokens of a text and gives them as CoNLL-U: the way to stream a long text, passage by
-    /// passage. `start` says what starts with the text; with the number of characters that stand before it, each token
-    /// says its place in the whole (`TokenRange=0:5`).
-    pub fn conllu(
+    fn segment(
         &mut self,
         text: &str,
         start: Start,
-        characters: Option<u64>,
-    ) -> Result<&str, SegmenterError> {
-        self.lay_out(text, start, characters)?;
-        Ok(&self.layout.conllu)
-    }
-
-    /// The score of the boundaries that were found last; rules have none.
-    pub fn value(&self) -> f64 {
-        self.value
-    }
-
-    fn lay_out(&mut self, text: &str, start: Start, characters: Option<u64>) -> Result<(), SegmenterError> {
-        self.layout.clear(characters);
-        self.value = 0.0;
+        mut layout: Layout<'_>,
+    ) -> Result<Segments, SegmenterError> {
+        let mut segments = Segments::default();
+        self.tokens.clear();
         let segmenter = self.segmenter;
         let cuts = segmenter.cuts();
-        let (mut at, mut written) = (0, 0);
+        let mut at = 0;
         let mut start = Some(start);
         let mut atoms = Atoms::new(text, 0, cuts);
         loop {
@@ -106,7 +132,7 @@ impl<'s> Decoder<'s> {
                         (&mut self.keys, &mut self.features),
                     );
                     allow(&self.atoms, learned, &mut self.candidates);
-                    self.value += chain.best(Some(&self.candidates), &mut self.path)?;
+                    segments.value += chain.best(Some(&self.candidates), &mut self.path)?;
                     self.gaps.clear();
                     self.gaps.extend(self.path.iter().map(|&label| learned.gaps[label as usize]));
                 }
@@ -127,8 +153,9 @@ impl<'s> Decoder<'s> {
                     _ if self.tokens.len() == LONGEST => sentence_end(text, &self.tokens),
                     _ => continue,
                 };
-                let words = (&*segmenter.multiwords, segmenter.contractions);
-                self.layout.sentence(text, &self.tokens[..sentence], start.take(), &mut written, words);
+                let tokens = &self.tokens[..sentence];
+                segments.places.push(tokens[0].start..tokens[sentence - 1].end);
+                segments.sentences.push(layout.sentence(tokens, start.take()));
                 self.tokens.drain(..sentence);
             }
             if ends_paragraph {
@@ -138,7 +165,7 @@ impl<'s> Decoder<'s> {
                 atoms = Atoms::new(text, at, cuts);
             }
         }
-        Ok(())
+        Ok(segments)
     }
 
     fn read_window(&mut self, atoms: &mut Atoms<'_>) {

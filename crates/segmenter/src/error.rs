@@ -14,9 +14,6 @@ pub enum SegmenterError {
     /// From the model file.
     #[error(transparent)]
     Learn(#[from] LearnError),
-    /// From reading the sentences that were made.
-    #[error(transparent)]
-    Text(#[from] consonant_text::Error),
     /// The training data has no two tokens in a paragraph.
     #[error(
         "the training data has no boundaries to learn from; give CoNLL-U with sentences of more than one token"

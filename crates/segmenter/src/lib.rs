@@ -33,8 +33,9 @@ mod parts;
 mod rules;
 mod statistics;
 mod words;
+mod workers;
 
-pub use decode::Decoder;
+pub use decode::{Decoder, Segments};
 pub use error::SegmenterError;
 pub use layout::Start;
 pub use learn::{SegmenterSettings, Trained, train};

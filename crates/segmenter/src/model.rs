@@ -114,14 +114,14 @@ impl Segmenter {
         }
     }
 
-    /// Segments many texts; each thread has its own.
-    pub fn decoder(&self) -> Result<Decoder<'_>, SegmenterError> {
+    /// Segments many texts.
+    pub fn decoder(&self) -> Decoder<'_> {
         Decoder::new(self)
     }
 
     /// Finds the sentences and tokens of one text.
     pub fn segment(&self, text: &str) -> Result<Document, SegmenterError> {
-        self.decoder()?.segment(text)
+        self.decoder().segment(text)
     }
 }
 

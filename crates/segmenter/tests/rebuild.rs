@@ -177,9 +177,12 @@ fn paragraphs_longer_than_a_window_are_kept_whole() {
 fn tokens_say_their_places_in_characters() {
     let segmenter = Segmenter::rules(Rules::english());
     let (first, second) = ("né can't\n\n", "Étude: cannot.");
-    let mut decoder = segmenter.decoder().expect("decodes");
-    let mut conllu = decoder.conllu(first, Start::Document, Some(0)).expect("segments").to_owned();
-    conllu += decoder.conllu(second, Start::Paragraph, Some(10)).expect("segments");
+    let decoder = segmenter.decoder();
+    let mut conllu = String::new();
+    for (text, start, characters) in [(first, Start::Document, 0), (second, Start::Paragraph, 10)] {
+        let segments = decoder.passage(text, start, Some(characters)).expect("segments");
+        conllu.extend(segments.sentences.iter().map(Sentence::to_string));
+    }
     let text: Vec<char> = format!("{first}{second}").chars().collect();
     let mut places = 0;
     for line in conllu.lines().filter(|line| line.contains("TokenRange=")) {

@@ -1,6 +1,5 @@
 //! Prediction with a segmenter: raw text to CoNLL-U.
 
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use consonant_learn::model::Model;
 use consonant_map::Certificate;
-use consonant_segmenter::{Segmenter, Start};
+use consonant_segmenter::{Segmenter, Segments, Start};
 use consonant_text::Format;
 use consonant_text::input::Input;
 use consonant_text::plain::{Passage, PassageReader};
@@ -25,7 +24,7 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
         ));
     }
     let segmenter = Segmenter::open(model)?;
-    let mut decoder = segmenter.decoder()?;
+    let decoder = segmenter.decoder();
     let mut report = Report::open(context, command.report.as_deref())?;
     let began = Instant::now();
     let mut out = context.open_output(command.output.as_deref())?;
@@ -40,11 +39,12 @@ pub fn predict(command: &Predict, model: &Model, context: &Context) -> Result<Ex
         while reader.read(&mut passage)? {
             let start = if passage.byte == 0 { Start::Document } else { Start::Paragraph };
             let unit = Instant::now();
-            let conllu = decoder.conllu(&passage.text, start, Some(passage.character))?;
-            let tokens = conllu.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).count();
-            out.write_all(conllu.as_bytes())?;
+            let Segments { sentences, value, .. } =
+                decoder.passage(&passage.text, start, Some(passage.character))?;
+            let tokens = sentences.iter().map(|sentence| sentence.rows().len()).sum();
+            sentences.iter().try_for_each(|sentence| sentence.write(&mut out))?;
             report.add(Unit {
-                certificate: Certificate::exact(decoder.value()).after(1, unit.elapsed().as_secs_f64()),
+                certificate: Certificate::exact(value).after(1, unit.elapsed().as_secs_f64()),
                 tokens,
             });
         }
