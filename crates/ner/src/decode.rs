@@ -12,10 +12,11 @@ use consonant_sequence::features::TypeSums;
 use consonant_sequence::inference::{ScoredPath, TransitionMask};
 use consonant_sequence::{ChainDecoder, ChainModel, SentenceKeys};
 use consonant_text::Sentence;
+use consonant_text::document::ranges;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::documents::{documents, groups};
+use crate::documents::groups;
 use crate::features::FeatureReader;
 use crate::model::{Agreement, Scope};
 use crate::occurrences::{Occurrences, OrdinaryWords};
@@ -118,7 +119,7 @@ impl<'m> Decoder<'m> {
         work: impl Fn(&mut Worker<'m>, &mut [Sentence]) -> Result<R, NerError> + Sync,
     ) -> Result<Vec<R>, NerError> {
         let mut texts = Vec::new();
-        let ranges = documents(sentences);
+        let ranges = ranges(sentences);
         let mut rest = sentences;
         for range in ranges {
             let (text, after) = rest.split_at_mut(range.len());
@@ -170,7 +171,7 @@ impl<'m> Decoder<'m> {
     /// What the word model says, if there is one.
     pub(crate) fn read_words(&self, sentences: &[Sentence]) -> Result<Vec<f32>, NerError> {
         let Agreement::Words { ordinary, chain, .. } = &self.model.agreement else { return Ok(Vec::new()) };
-        let rows: Result<Vec<Vec<f32>>, NerError> = documents(sentences)
+        let rows: Result<Vec<Vec<f32>>, NerError> = ranges(sentences)
             .into_par_iter()
             .map(|text| self.with_worker(|worker| worker.word_scores(&sentences[text], ordinary, chain)))
             .collect();
@@ -179,7 +180,7 @@ impl<'m> Decoder<'m> {
 
     /// What the chain says about each sentence.
     fn scores(&self, sentences: &[Sentence]) -> Result<Vec<SentenceScores>, NerError> {
-        let scores: Result<Vec<Vec<SentenceScores>>, NerError> = documents(sentences)
+        let scores: Result<Vec<Vec<SentenceScores>>, NerError> = ranges(sentences)
             .into_par_iter()
             .map(|text| self.with_worker(|worker| worker.scores(&sentences[text], &self.mask)))
             .collect();
@@ -232,7 +233,7 @@ impl<'m> Decoder<'m> {
             Agreement::Words { ordinary, chain, scope } => {
                 let method = method.unwrap_or(Method::Subgradient);
                 let groups = match scope {
-                    Scope::Document => documents(sentences).into_iter().map(Iterator::collect).collect(),
+                    Scope::Document => ranges(sentences).into_iter().map(Iterator::collect).collect(),
                     Scope::Set => vec![(0..sentences.len()).collect()],
                 };
                 self.agree_by_words(sentences, readings, groups, (ordinary, chain), method)

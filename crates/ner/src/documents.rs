@@ -1,9 +1,8 @@
-//! Which sentences belong together: texts by their marks, posts without marks by the words they share.
-
-use std::ops::Range;
+//! Which sentences belong together: those of a document by its mark, posts without marks by the words they share.
 
 use consonant_learn::hash;
 use consonant_text::Sentence;
+use consonant_text::document::ranges;
 use rustc_hash::FxHashMap;
 
 /// Posts that share more than so many words are about one thing (Qian & Liu 2014, section 4.1.3).
@@ -11,30 +10,11 @@ const OVERLAP: u32 = 4;
 /// Words of more posts than this say nothing about what a post is about. It also bounds the pairs that are compared.
 const MOST_POSTS: usize = 64;
 
-/// The texts of sentences in order: from one document mark to the next. Without any mark each sentence is a text.
-pub fn documents(sentences: &[Sentence]) -> Vec<Range<usize>> {
-    if !are_marked(sentences) {
-        return (0..sentences.len()).map(|number| number..number + 1).collect();
-    }
-    let mut documents: Vec<Range<usize>> = Vec::new();
-    for (number, sentence) in sentences.iter().enumerate() {
-        match documents.last_mut() {
-            Some(last) if !sentence.starts_document() => last.end = number + 1,
-            _ => documents.push(number..number + 1),
-        }
-    }
-    documents
-}
-
-fn are_marked(sentences: &[Sentence]) -> bool {
-    sentences.iter().any(Sentence::starts_document)
-}
-
 /// The groups within which labels agree: documents where they are marked; otherwise clusters by single linkage, two sentences being linked
 /// if they share more than four distinct words. Groups are in the order of their first sentence.
 pub fn groups(sentences: &[Sentence]) -> Vec<Vec<usize>> {
-    if are_marked(sentences) {
-        return documents(sentences).into_iter().map(Iterator::collect).collect();
+    if sentences.iter().any(Sentence::starts_document) {
+        return ranges(sentences).into_iter().map(Iterator::collect).collect();
     }
     let mut posts_of: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
     let mut leader: Vec<u32> = (0..sentences.len() as u32).collect();
@@ -92,10 +72,7 @@ mod tests {
     #[test]
     fn documents_begin_at_their_marks() {
         let text = sentences(&["-DOCSTART-", "a b", "c", "-DOCSTART-", "d"]);
-        assert_eq!(documents(&text), [0..2, 2..3]);
         assert_eq!(groups(&text), [vec![0, 1], vec![2]]);
-        assert_eq!(documents(&sentences(&["a", "b"])), [0..1, 1..2]);
-        assert!(documents(&[]).is_empty());
     }
 
     #[test]

@@ -14,11 +14,11 @@ use consonant_sequence::{
     Training, train as train_chain,
 };
 use consonant_text::Sentence;
+use consonant_text::document::ranges;
 use consonant_text::entity::Scheme;
 use consonant_text::evaluate::Counts;
 
 use crate::choice::{self, Trial};
-use crate::documents::documents;
 use crate::features::{Features, built_in_templates};
 use crate::model::{Agreement, Settings, store};
 use crate::occurrences::OrdinaryWords;
@@ -255,7 +255,7 @@ pub(crate) fn train_with_labels(
         Consistency::None => Agreement::None,
         Consistency::Words => {
             let ordinary = OrdinaryWords::find(sentences, &gold);
-            let marked = documents(sentences).len() < sentences.len();
+            let marked = ranges(sentences).len() < sentences.len();
             let scope = settings.scope.unwrap_or(if marked { Scope::Document } else { Scope::Set });
             let how = (&settings, &plan.training, scope, trained.epoch, interrupt);
             words = crate::words::learn(sentences, &gold, &features, &ordinary, corpus.labels(), how)?;
@@ -358,7 +358,7 @@ fn read_corpus(
     let mut made = 0;
     let mut reader = features.reader();
     let (mut buffer, mut pairs) = (FeatureBuffer::default(), Vec::new());
-    for text in documents(sentences) {
+    for text in ranges(sentences) {
         reader.document(&sentences[text.clone()]);
         for (number, sentence) in text.enumerate() {
             reader.sentence(number, &sentences[sentence]);
@@ -401,7 +401,7 @@ fn encode(
     let mut encoder = corpus.encoder();
     let mut reader = features.reader();
     let (mut buffer, mut pairs) = (FeatureBuffer::default(), Vec::new());
-    for text in documents(sentences) {
+    for text in ranges(sentences) {
         reader.document(&sentences[text.clone()]);
         for (number, sentence) in text.enumerate() {
             reader.sentence(number, &sentences[sentence]);

@@ -41,7 +41,7 @@ mod scores;
 mod words;
 
 pub use decode::{Decoded, Decoder, Request};
-pub use documents::{documents, groups};
+pub use documents::groups;
 pub use error::NerError;
 pub use features::built_in_templates;
 pub use learn::{NerSettings, Trained, train};

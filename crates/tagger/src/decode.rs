@@ -8,9 +8,9 @@ use consonant_sequence::features::{FeatureWorkspace, TypeSums};
 use consonant_sequence::inference::{Candidates, ScoredPath};
 use consonant_sequence::{ChainDecoder, SentenceKeys};
 use consonant_text::Sentence;
+use consonant_text::document::ranges;
 use rayon::prelude::*;
 
-use crate::documents::documents;
 use crate::{Tagger, TaggerError};
 
 /// Sentences that one thread takes at a time.
@@ -76,7 +76,7 @@ impl<'t> Decoder<'t> {
         decoded: &mut [Decoded],
     ) -> Result<(), TaggerError> {
         let (labels, column) = (self.tagger.chain().labels(), self.tagger.column());
-        let fixed: Vec<Vec<(usize, u32)>> = documents(sentences)
+        let fixed: Vec<Vec<(usize, u32)>> = ranges(sentences)
             .into_par_iter()
             .flat_map_iter(|document| {
                 self.tagger.constant_words().dissenters(&sentences[document], column, labels)

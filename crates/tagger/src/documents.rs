@@ -5,12 +5,11 @@
 //! constant here. Its occurrences in a document are first labelled each on its own; then all of them get the label that most of
 //! them have, and the other words are labelled again around them (after Gale, Church & Yarowsky 1992, One sense per discourse).
 
-use std::ops::Range;
-
 use consonant_learn::hash;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_sequence::Labels;
 use consonant_text::Sentence;
+use consonant_text::document::ranges;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{Column, TaggerError};
@@ -21,20 +20,6 @@ const LEAST_DOCUMENTS: usize = 50;
 const LEAST_AGREEMENT: f64 = 0.99;
 /// The same share over the whole treebank: a word above it has hardly more than one label, and needs no help.
 const MOST_AGREEMENT: f64 = 0.9;
-
-/// The documents among sentences, by `# newdoc`. Sentences before the first such comment are documents of their own.
-pub(crate) fn documents(sentences: &[Sentence]) -> Vec<Range<usize>> {
-    let mut documents: Vec<Range<usize>> = Vec::new();
-    let mut inside = false;
-    for (at, sentence) in sentences.iter().enumerate() {
-        inside |= sentence.starts_document();
-        match documents.last_mut() {
-            Some(document) if inside && !sentence.starts_document() => document.end = at + 1,
-            _ => documents.push(at..at + 1),
-        }
-    }
-    documents
-}
 
 /// The words that keep one label through a document.
 #[derive(Debug, Clone, Default)]
@@ -60,7 +45,7 @@ impl ConstantWords {
         let mut words: FxHashMap<u64, Occurrences> = FxHashMap::default();
         let mut here: FxHashMap<u64, FxHashMap<u32, u64>> = FxHashMap::default();
         let mut buffer = String::new();
-        for document in documents(sentences) {
+        for document in ranges(sentences) {
             here.clear();
             for sentence in &sentences[document] {
                 for word in 0..sentence.len() {
@@ -215,7 +200,5 @@ mod tests {
             .map(|stop| format!("1\tx\t_\tA\t_\t_\t_\t_\t_\t_\n2\t.\t_\t{stop}\t_\t_\t_\t_\t_\t_\n\n"));
         let document = read(&text.concat());
         assert_eq!(constant.dissenters(&document, Column::Upos, &labels), [vec![(1, 3)], vec![], vec![]]);
-        assert_eq!(documents(&document), [0..1, 1..2, 2..3]);
-        assert_eq!(documents(&styles(2)), [0..2, 2..4]);
     }
 }

@@ -187,6 +187,33 @@ impl<'a> CharOffsets<'a> {
     }
 }
 
+/// The documents among sentences, in order: from one [mark](Sentence::starts_document) to the next. Sentences before the
+/// first mark are a document of their own; without any mark, each sentence is one.
+///
+/// ```
+/// use consonant_text::document::ranges;
+/// use consonant_text::{Columns, SentenceReader};
+///
+/// let text = "a O\n\nb O\n\n-DOCSTART- O\n\nc O\n\nd O\n\n";
+/// let sentences: Vec<_> =
+///     SentenceReader::columns(text.as_bytes(), "a", Columns::default()).collect::<Result<_, _>>()?;
+/// assert_eq!(ranges(&sentences), [0..2, 2..4]);
+/// assert_eq!(ranges(&sentences[..2]), [0..1, 1..2]);
+/// # Ok::<(), consonant_text::Error>(())
+/// ```
+pub fn ranges(sentences: &[Sentence]) -> Vec<Range<usize>> {
+    let starts: Vec<bool> = sentences.iter().map(Sentence::starts_document).collect();
+    let is_marked = starts.contains(&true);
+    let mut documents: Vec<Range<usize>> = Vec::new();
+    for (number, starts) in starts.into_iter().enumerate() {
+        match documents.last_mut() {
+            Some(last) if is_marked && !starts => last.end = number + 1,
+            _ => documents.push(number..number + 1),
+        }
+    }
+    documents
+}
+
 /// An iterator of documents: sentences from one document mark to the next.
 ///
 /// A file without marks is one document, however long.

@@ -7,8 +7,8 @@ use consonant_learn::trainer::Run;
 use consonant_sequence::features::FeatureBuffer;
 use consonant_sequence::{Labels, Training, train};
 use consonant_text::Sentence;
+use consonant_text::document::ranges;
 
-use crate::documents::documents;
 use crate::features::Features;
 use crate::learn::{corpus_builder, settle_numbers};
 use crate::model::{Scope, TASK};
@@ -34,7 +34,7 @@ pub(crate) fn learn(
     let mut builder = corpus_builder(settings);
     settle_numbers(&mut builder, labels);
     let groups = match scope {
-        Scope::Document => documents(sentences),
+        Scope::Document => ranges(sentences),
         Scope::Set => std::iter::once(0..sentences.len()).collect(),
     };
     let starts = token_starts(sentences);
@@ -92,7 +92,7 @@ impl FeatureRows {
         let mut rows = Self { starts: vec![0], keys: Vec::new(), values: Vec::new() };
         let mut reader = features.reader();
         let (mut buffer, mut pairs) = (FeatureBuffer::default(), Vec::new());
-        for text in documents(sentences) {
+        for text in ranges(sentences) {
             reader.document(&sentences[text.clone()]);
             for (number, sentence) in sentences[text].iter().enumerate() {
                 reader.sentence(number, sentence);
