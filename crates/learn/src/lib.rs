@@ -43,6 +43,7 @@
 
 pub mod averaging;
 mod error;
+pub mod file;
 pub mod hash;
 pub mod layout;
 pub mod model;

@@ -40,7 +40,6 @@ mod faults;
 mod format;
 pub mod input;
 pub mod jsonl;
-pub mod output;
 pub mod plain;
 mod reader;
 pub mod sentence;

@@ -31,6 +31,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 use self::section::Backing;
 pub use self::section::{Number, Section};
 use crate::LearnError;
+use crate::file::AtomicFile;
 
 const MAGIC: &[u8; 8] = b"CNSNT\r\n\x1a";
 const VERSION: u32 = 1;
@@ -366,22 +367,14 @@ impl ModelWriter {
         bytes
     }
 
-    /// Writes the file: to a temporary one beside it, then renamed, so that nobody ever sees half a model.
+    /// Writes the file so that nobody ever sees half a model.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), LearnError> {
         let path = path.as_ref();
-        let io = |source| LearnError::Io { path: path.to_path_buf(), source };
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut file = tempfile::Builder::new().prefix(".consonant-").tempfile_in(folder).map_err(io)?;
-        file.write_all(&self.to_bytes()).map_err(io)?;
-        #[cfg(unix)]
-        {
-            // Temporary files are private; a model should be as readable as any file the user makes.
-            use std::os::unix::fs::PermissionsExt;
-            file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).map_err(io)?;
-        }
-        file.as_file().sync_all().map_err(io)?;
-        file.persist(path).map_err(|error| io(error.error))?;
-        Ok(())
+        let written = AtomicFile::create(path).and_then(|mut file| {
+            file.write_all(&self.to_bytes())?;
+            file.commit()
+        });
+        written.map_err(|source| LearnError::Io { path: path.to_path_buf(), source })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Writing files so that nobody ever sees half of one.
+//! Writing files so that nobody ever sees half of one: models, states of trainings, and whatever a program writes.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A file that appears under its name only when it is complete.
 ///
-/// It is written beside its target under another name; [`commit`](AtomicFile::commit) flushes it to disk and
-/// renames it. Dropped before that, it is removed, and an older file of the name stays as it was.
+/// It is written beside its target under another name; [`commit`](AtomicFile::commit) flushes it to disk, renames it and
+/// flushes the folder. Dropped before that, it is removed, and an older file of the name stays as it was; a file that takes
+/// the place of another has its permissions.
 ///
 /// ```
 /// use std::io::Write;
-/// use consonant_text::output::AtomicFile;
+/// use consonant_learn::file::AtomicFile;
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("model");
@@ -34,10 +35,16 @@ pub struct AtomicFile {
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 impl AtomicFile {
-    /// Starts a file that will appear at a path. Follows a symbolic link at the path to the file it names.
+    /// Starts a file that will appear at a path. Follows a symbolic link at the path to the file it names, which must be there.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let target = match fs::canonicalize(path) {
+            Ok(target) => target,
+            Err(error) if fs::symlink_metadata(path).is_ok() => {
+                return Err(io::Error::new(error.kind(), "is a symbolic link that leads nowhere"));
+            }
+            Err(_) => path.to_path_buf(),
+        };
         if target.is_dir() {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder, not a file"));
         }
@@ -81,6 +88,17 @@ impl AtomicFile {
         }
         fs::rename(&self.temporary, &self.target)?;
         self.temporary.clear();
+        // The name is in the folder, which has to reach the disk as well. Not every system can do that with folders.
+        let folder = self.target.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
+            let flushed = folder.sync_all();
+            let unable = |error: &io::Error| {
+                matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported)
+            };
+            if flushed.as_ref().is_err_and(|error| !unable(error)) {
+                return flushed;
+            }
+        }
         Ok(())
     }
 }
@@ -132,5 +150,24 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert!(AtomicFile::create(folder.path()).is_err());
         assert!(AtomicFile::create(folder.path().join("none/out")).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_permissions_kept() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("out"), folder.path().join("link"));
+        symlink("out", &link).unwrap();
+        let error = AtomicFile::create(&link).unwrap_err().to_string();
+        assert!(error.contains("leads nowhere"), "{error}");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let mut file = AtomicFile::create(&link).unwrap();
+        file.write_all(b"new").unwrap();
+        file.commit().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
     }
 }
