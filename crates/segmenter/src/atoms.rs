@@ -63,7 +63,15 @@ pub(crate) type Cuts = FxHashMap<u64, u32>;
 
 /// The key of a run in [`Cuts`].
 pub(crate) fn cut_key(run: &str) -> u64 {
-    hash::key(run.to_lowercase().as_bytes())
+    let mut lower = [0; 32];
+    match lower.get_mut(..run.len()) {
+        Some(lower) if run.is_ascii() => {
+            lower.copy_from_slice(run.as_bytes());
+            lower.make_ascii_lowercase();
+            hash::key(lower)
+        }
+        _ => hash::key(run.to_lowercase().as_bytes()),
+    }
 }
 
 /// Yields the atoms of a text from a place on.

@@ -78,6 +78,7 @@ struct Worker<'s> {
     gaps: Vec<Gap>,
     extractor: Extractor,
     features: Vec<u64>,
+    found: Vec<(u32, f32)>,
     keys: SentenceKeys,
     candidates: Candidates,
     path: Vec<u32>,
@@ -97,6 +98,7 @@ impl<'s> Worker<'s> {
             gaps: Vec::new(),
             extractor: Extractor::default(),
             features: Vec::new(),
+            found: Vec::new(),
             keys: SentenceKeys::new(),
             candidates: Candidates::new(),
             path: Vec::new(),
@@ -123,14 +125,13 @@ impl<'s> Worker<'s> {
             let ends_paragraph = last.space == Space::Paragraph;
             match (&segmenter.boundaries, &mut self.chain) {
                 (Boundaries::Learned(learned), Some(chain)) => {
-                    score(
-                        text,
-                        &self.atoms,
-                        learned,
-                        chain,
-                        &mut self.extractor,
-                        (&mut self.keys, &mut self.features),
-                    );
+                    self.extractor.load(text, &self.atoms, &learned.statistics);
+                    self.keys.clear();
+                    (1..self.atoms.len()).for_each(|_| self.keys.token());
+                    chain.score_with(&self.keys, |table, _, gap, scores| {
+                        self.extractor.features(gap, &mut self.features);
+                        table.add_all(self.features.iter().map(|&key| (key, 1.0)), &mut self.found, scores);
+                    });
                     allow(&self.atoms, learned, &mut self.candidates);
                     segments.value += chain.best(Some(&self.candidates), &mut self.path)?;
                     self.gaps.clear();
@@ -177,25 +178,6 @@ impl<'s> Worker<'s> {
             }
         }
     }
-}
-
-/// Scores the gaps between atoms.
-fn score(
-    text: &str,
-    atoms: &[Atom],
-    learned: &Learned,
-    chain: &mut ChainDecoder<'_>,
-    extractor: &mut Extractor,
-    (keys, features): (&mut SentenceKeys, &mut Vec<u64>),
-) {
-    extractor.load(text, atoms, &learned.statistics);
-    keys.clear();
-    for at in 0..atoms.len() - 1 {
-        extractor.features(at, features);
-        keys.token();
-        keys.keys(features);
-    }
-    chain.score(keys);
 }
 
 /// Tokens go on over white space only if the training data has such tokens.

@@ -134,6 +134,7 @@ impl Sentence {
     }
 
     /// How many words it has; multiword tokens and empty nodes do not count.
+    #[inline]
     pub fn len(&self) -> usize {
         self.words.len()
     }
@@ -165,10 +166,12 @@ impl Sentence {
         self.first_line + memchr::memchr_iter(b'\n', &self.arena.as_bytes()[..offset]).count() as u64
     }
 
+    #[inline]
     pub(crate) fn str(&self, span: Span) -> &str {
         &self.arena[span.range()]
     }
 
+    #[inline]
     pub(crate) fn cell_index(&self, word: usize, column: usize) -> usize {
         self.words[word] as usize * self.layout.width() + column
     }
@@ -191,6 +194,7 @@ impl Sentence {
     ///
     /// # Panics
     /// This and the other accessors of words panic if there are not that many words.
+    #[inline]
     pub fn form(&self, word: usize) -> &str {
         self.layer(word, Layer::Form)
     }

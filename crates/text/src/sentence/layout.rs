@@ -105,11 +105,13 @@ impl Layout {
     }
 
     /// How many fields a row has.
+    #[inline]
     pub fn width(&self) -> usize {
         usize::from(self.width)
     }
 
     /// The column of a layer, counted from 0.
+    #[inline]
     pub fn column(&self, layer: Layer) -> Option<usize> {
         let column = self.columns[layer as usize];
         (column != MISSING).then_some(usize::from(column))
