@@ -51,6 +51,7 @@ pub mod multitask;
 pub mod names;
 pub mod parts;
 pub mod problem;
+pub mod settings;
 pub mod sparse;
 pub mod table;
 pub mod trainer;

@@ -162,7 +162,7 @@ impl Run<'_> {
 }
 
 /// What happened in one epoch.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct EpochReport {
     /// The epoch, from 1.
     pub epoch: usize,
