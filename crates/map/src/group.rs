@@ -56,7 +56,10 @@ pub(crate) trait Group: Send + Sync {
     fn links(&self) -> &[Literal];
     /// Where each factor's links begin, and the end.
     fn offsets(&self) -> &[u32];
-    fn warm(&self) -> Box<dyn Warm>;
+    /// What a solver keeps for this group, empty; made of what it kept for another one of the same type, if `spare` has that.
+    fn warm(&self, spare: &mut Vec<Box<dyn Warm>>) -> Box<dyn Warm>;
+    /// Takes all factors out; what they were made of is kept for others.
+    fn clear(&mut self);
     /// AD3's step for every factor: move the multipliers by the last disagreement, then project.
     fn quadratic(&self, warm: &mut dyn Warm, sweep: Sweep<'_>);
     /// The sum of the factors' maxima under link scores, and a maximizer of each.
@@ -229,16 +232,27 @@ where
     total
 }
 
+/// Takes what a solver kept for a group of some type, or makes it.
+pub(crate) fn spare_warm<W: Warm + Default + 'static>(spare: &mut Vec<Box<dyn Warm>>) -> Box<dyn Warm> {
+    let found = spare.iter_mut().position(|warm| warm.as_any_mut().is::<W>());
+    match found {
+        Some(at) => spare.swap_remove(at),
+        None => Box::new(W::default()),
+    }
+}
+
 /// All factors of one oracle type.
 pub(crate) struct OracleGroup<O: Oracle> {
     oracles: Vec<O>,
+    /// Oracles of factors that were taken out.
+    spare: Vec<O>,
     links: Vec<Literal>,
     offsets: Vec<u32>,
 }
 
 impl<O: Oracle> Default for OracleGroup<O> {
     fn default() -> Self {
-        OracleGroup { oracles: Vec::new(), links: Vec::new(), offsets: vec![0] }
+        OracleGroup { oracles: Vec::new(), spare: Vec::new(), links: Vec::new(), offsets: vec![0] }
     }
 }
 
@@ -248,6 +262,11 @@ impl<O: Oracle> OracleGroup<O> {
         self.links.extend_from_slice(literals);
         self.offsets.push(self.links.len() as u32);
         self.oracles.len() as u32 - 1
+    }
+
+    /// An oracle of a factor that was taken out.
+    pub(crate) fn spare(&mut self) -> Option<O> {
+        self.spare.pop()
     }
 
     pub(crate) fn oracle(&self, index: usize) -> Option<&O> {
@@ -297,8 +316,15 @@ impl<O: Oracle> OracleScratch<O> {
 
 /// The active sets of a group, kept from iteration to iteration.
 struct OracleWarm<O: Oracle> {
+    /// One for each factor; more where another graph had more factors.
     sets: Vec<ActiveSet<O::Configuration>>,
     scratch: OracleScratch<O>,
+}
+
+impl<O: Oracle> Default for OracleWarm<O> {
+    fn default() -> Self {
+        OracleWarm { sets: Vec::new(), scratch: OracleScratch::default() }
+    }
 }
 
 impl<O: Oracle> Warm for OracleWarm<O> {
@@ -324,9 +350,20 @@ impl<O: Oracle> Group for OracleGroup<O> {
         &self.offsets
     }
 
-    fn warm(&self) -> Box<dyn Warm> {
-        let sets = (0..self.oracles.len()).map(|_| ActiveSet::default()).collect();
-        Box::new(OracleWarm::<O> { sets, scratch: OracleScratch::default() })
+    fn warm(&self, spare: &mut Vec<Box<dyn Warm>>) -> Box<dyn Warm> {
+        let mut warm = spare_warm::<OracleWarm<O>>(spare);
+        let sets = &mut warm_of::<O>(&mut *warm).sets;
+        sets.iter_mut().for_each(ActiveSet::clear);
+        if sets.len() < self.oracles.len() {
+            sets.resize_with(self.oracles.len(), ActiveSet::default);
+        }
+        warm
+    }
+
+    fn clear(&mut self) {
+        self.spare.append(&mut self.oracles);
+        self.links.clear();
+        self.offsets.truncate(1);
     }
 
     fn quadratic(&self, warm: &mut dyn Warm, sweep: Sweep<'_>) {
@@ -339,6 +376,7 @@ impl<O: Oracle> Group for OracleGroup<O> {
                        scratch: &mut OracleScratch<O>| {
             set.project(&self.oracles[index], point, copy, eta, scratch);
         };
+        let sets = &mut sets[..self.oracles.len()];
         sweep_factors(0, &self.offsets, &self.links, sets, sweep, scratch, &project);
     }
 
@@ -350,6 +388,7 @@ impl<O: Oracle> Group for OracleGroup<O> {
              scores: &[f64],
              best: &mut [f64],
              scratch: &mut OracleScratch<O>| scratch.maximize(&self.oracles[index], scores, best);
+        let sets = &mut sets[..self.oracles.len()];
         maximize_factors(0, &self.offsets, sets, scores, best, parallel, scratch, &maximize)
     }
 

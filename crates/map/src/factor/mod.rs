@@ -10,7 +10,7 @@ mod knapsack;
 mod logic;
 mod pair;
 
-use crate::group::{Group, Sweep, Warm, maximize_factors, sweep_factors};
+use crate::group::{Group, Sweep, Warm, maximize_factors, spare_warm, sweep_factors};
 use crate::model::Literal;
 use std::any::Any;
 
@@ -150,8 +150,14 @@ impl Group for ClosedGroup {
     }
 
     /// Closed forms keep nothing between iterations but their buffers.
-    fn warm(&self) -> Box<dyn Warm> {
-        Box::new(Scratch::default())
+    fn warm(&self, spare: &mut Vec<Box<dyn Warm>>) -> Box<dyn Warm> {
+        spare_warm::<Scratch>(spare)
+    }
+
+    fn clear(&mut self) {
+        self.factors.clear();
+        self.links.clear();
+        self.offsets.truncate(1);
     }
 
     fn quadratic(&self, warm: &mut dyn Warm, sweep: Sweep<'_>) {

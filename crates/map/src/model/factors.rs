@@ -2,43 +2,59 @@
 
 use super::{Binary, FactorId, Graph, Literal, ModelError, Variable};
 use crate::factor::{Closed, ClosedGroup};
-use crate::group::OracleGroup;
+use crate::group::{Group, OracleGroup};
 use crate::oracle::Oracle;
 use crate::oracle::dense::DenseTable;
 use std::any::TypeId;
 
 impl Graph {
+    /// The links of a factor, checked; they come back by [`closed`](Self::closed) or [`oracle_links`](Self::oracle_links).
     fn literals<L: Into<Literal>>(
-        &self,
+        &mut self,
         factor: &'static str,
         literals: impl IntoIterator<Item = L>,
     ) -> Result<Vec<Literal>, ModelError> {
-        let literals: Vec<Literal> = literals.into_iter().map(Into::into).collect();
-        if literals.is_empty() {
+        let mut own = std::mem::take(&mut self.literals);
+        own.clear();
+        own.extend(literals.into_iter().map(Into::into));
+        if own.is_empty() {
             return Err(ModelError::Empty(factor));
         }
-        let mut slots: Vec<usize> = literals.iter().map(|l| l.slot()).collect();
+        let slots = &mut self.sorted;
+        slots.clear();
+        slots.extend(own.iter().map(|literal| literal.slot()));
         slots.sort_unstable();
-        if let Some(&slot) = slots.last().filter(|&&s| s >= self.slots()) {
-            return Err(ModelError::Unknown { factor, slot, slots: self.slots() });
+        if let Some(&slot) = slots.last().filter(|&&slot| slot >= self.scores.len()) {
+            return Err(ModelError::Unknown { factor, slot, slots: self.scores.len() });
         }
         if let Some(pair) = slots.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(ModelError::Repeated { factor, variable: self.slot_variable[pair[0]] as usize });
         }
-        Ok(literals)
+        Ok(own)
     }
 
-    fn closed(&mut self, factor: Closed, literals: &[Literal]) -> FactorId {
+    /// The number of a new group, made of a spare one if there is one of its type.
+    fn new_group<G: Group + Default + 'static>(&mut self) -> u32 {
+        let spare = self.spare.iter().position(|group| group.as_any().is::<G>());
+        self.groups.push(match spare {
+            Some(at) => self.spare.swap_remove(at),
+            None => Box::new(G::default()),
+        });
+        self.groups.len() as u32 - 1
+    }
+
+    fn closed(&mut self, factor: Closed, literals: Vec<Literal>) -> FactorId {
         let group = match self.closed_group {
             Some(group) => group,
             None => {
-                self.groups.push(Box::new(ClosedGroup::default()));
-                *self.closed_group.insert(self.groups.len() as u32 - 1)
+                let group = self.new_group::<ClosedGroup>();
+                *self.closed_group.insert(group)
             }
         };
         self.structure += 1;
         let closed = self.groups[group as usize].as_any_mut().downcast_mut::<ClosedGroup>();
-        let index = closed.expect("the closed group holds closed-form factors").push(factor, literals);
+        let index = closed.expect("the closed group holds closed-form factors").push(factor, &literals);
+        self.literals = literals;
         FactorId { group, index }
     }
 
@@ -48,7 +64,7 @@ impl Graph {
         literals: impl IntoIterator<Item = L>,
     ) -> Result<FactorId, ModelError> {
         let literals = self.literals("exactly-one", literals)?;
-        Ok(self.closed(Closed::ExactlyOne, &literals))
+        Ok(self.closed(Closed::ExactlyOne, literals))
     }
 
     /// At most one of the literals holds.
@@ -57,7 +73,7 @@ impl Graph {
         literals: impl IntoIterator<Item = L>,
     ) -> Result<FactorId, ModelError> {
         let literals = self.literals("at-most-one", literals)?;
-        Ok(self.closed(Closed::AtMostOne, &literals))
+        Ok(self.closed(Closed::AtMostOne, literals))
     }
 
     /// At least one of the literals holds (OR).
@@ -66,7 +82,7 @@ impl Graph {
         literals: impl IntoIterator<Item = L>,
     ) -> Result<FactorId, ModelError> {
         let literals = self.literals("at-least-one", literals)?;
-        Ok(self.closed(Closed::AtLeastOne, &literals))
+        Ok(self.closed(Closed::AtLeastOne, literals))
     }
 
     /// If `premise` holds, so does `conclusion`.
@@ -76,11 +92,11 @@ impl Graph {
         conclusion: impl Into<Literal>,
     ) -> Result<FactorId, ModelError> {
         let literals = self.literals("implication", [!premise.into(), conclusion.into()])?;
-        Ok(self.closed(Closed::AtLeastOne, &literals))
+        Ok(self.closed(Closed::AtLeastOne, literals))
     }
 
     fn with_output<L: Into<Literal>>(
-        &self,
+        &mut self,
         factor: &'static str,
         inputs: impl IntoIterator<Item = L>,
         output: Literal,
@@ -100,7 +116,7 @@ impl Graph {
         output: impl Into<Literal>,
     ) -> Result<FactorId, ModelError> {
         let literals = self.with_output("or-with-output", inputs, output.into())?;
-        Ok(self.closed(Closed::OrWithOutput, &literals))
+        Ok(self.closed(Closed::OrWithOutput, literals))
     }
 
     /// `output` holds exactly when all inputs do.
@@ -112,7 +128,7 @@ impl Graph {
         let mut literals = self.with_output("and-with-output", inputs, output.into())?;
         // De Morgan: not-output is the OR of the negated inputs.
         literals.iter_mut().for_each(|literal| *literal = !*literal);
-        Ok(self.closed(Closed::OrWithOutput, &literals))
+        Ok(self.closed(Closed::OrWithOutput, literals))
     }
 
     /// At most one input holds, and `output` holds exactly when one does.
@@ -122,7 +138,7 @@ impl Graph {
         output: impl Into<Literal>,
     ) -> Result<FactorId, ModelError> {
         let literals = self.with_output("xor-with-output", inputs, !output.into())?;
-        Ok(self.closed(Closed::ExactlyOne, &literals))
+        Ok(self.closed(Closed::ExactlyOne, literals))
     }
 
     /// `score` counts when both literals hold.
@@ -135,9 +151,9 @@ impl Graph {
         let literals = self.literals("pair", [a.into(), b.into()])?;
         Self::check_score(|| format!("the pair {:?}, {:?}", literals[0], literals[1]), score)?;
         if score == f64::NEG_INFINITY {
-            return Ok(self.closed(Closed::AtMostOne, &literals));
+            return Ok(self.closed(Closed::AtMostOne, literals));
         }
-        Ok(self.closed(Closed::Pair(score), &literals))
+        Ok(self.closed(Closed::Pair(score), literals))
     }
 
     /// `score` counts when all literals hold. For three or more, a binary variable of its own stands for that; it is
@@ -166,7 +182,7 @@ impl Graph {
         limit: usize,
     ) -> Result<FactorId, ModelError> {
         let literals = self.literals("budget", literals)?;
-        Ok(self.closed(Closed::Budget(limit), &literals))
+        Ok(self.closed(Closed::Budget(limit), literals))
     }
 
     /// The costs of the literals that hold sum to at most `limit`.
@@ -191,7 +207,7 @@ impl Graph {
         if bad(limit) {
             return Err(ModelError::Negative { what: "a knapsack limit", value: limit });
         }
-        Ok(self.closed(Closed::Knapsack { costs: costs.into(), limit }, &literals))
+        Ok(self.closed(Closed::Knapsack { costs: costs.into(), limit }, literals))
     }
 
     /// A score for every joint state of several variables, the last variable's state changing fastest.
@@ -265,15 +281,26 @@ impl Graph {
                 came: literals.len(),
             });
         }
-        let groups = &mut self.groups;
-        let group = *self.oracle_groups.entry(TypeId::of::<O>()).or_insert_with(|| {
-            groups.push(Box::new(OracleGroup::<O>::default()));
-            groups.len() as u32 - 1
-        });
+        let group = match self.oracle_groups.get(&TypeId::of::<O>()) {
+            Some(&group) => group,
+            None => {
+                let group = self.new_group::<OracleGroup<O>>();
+                self.oracle_groups.insert(TypeId::of::<O>(), group);
+                group
+            }
+        };
         self.structure += 1;
         let typed = self.groups[group as usize].as_any_mut().downcast_mut::<OracleGroup<O>>();
         let index = typed.expect("groups are found by their type").push(oracle, &literals);
+        self.literals = literals;
         Ok(FactorId { group, index })
+    }
+
+    /// An oracle of a factor that was there before the graph was [cleared](Self::clear), to be filled anew.
+    pub fn spare_oracle<O: Oracle>(&mut self) -> Option<O> {
+        let groups = self.groups.iter_mut().chain(&mut self.spare);
+        let mut typed = groups.filter_map(|group| group.as_any_mut().downcast_mut::<OracleGroup<O>>());
+        typed.next()?.spare()
     }
 
     /// The oracle of a factor, if it is of type `O`.

@@ -49,6 +49,11 @@ pub struct Graph {
     pub(crate) groups: Vec<Box<dyn Group>>,
     closed_group: Option<u32>,
     oracle_groups: FxHashMap<TypeId, u32>,
+    /// Groups of what the graph was before it was cleared.
+    spare: Vec<Box<dyn Group>>,
+    /// Buffers for the links of one factor.
+    literals: Vec<Literal>,
+    sorted: Vec<usize>,
     pub(crate) offset: f64,
     /// Changes whenever variables or factors are added, so that a solver knows when its warm state fits.
     pub(crate) structure: u64,
@@ -60,6 +65,23 @@ impl Graph {
     /// An empty graph.
     pub fn new() -> Self {
         Graph { first_slot: vec![0], ..Default::default() }
+    }
+
+    /// Takes all variables and factors out, and keeps the memory: a graph that is filled again and again, with problems of the
+    /// same sort, soon allocates nothing. [`spare_oracle`](Self::spare_oracle) gives the factors' own memory back.
+    pub fn clear(&mut self) {
+        self.scores.clear();
+        self.first_slot.clear();
+        self.first_slot.push(0);
+        self.slot_variable.clear();
+        self.binary.clear();
+        self.covered.clear();
+        self.groups.iter_mut().for_each(|group| group.clear());
+        self.spare.append(&mut self.groups);
+        self.closed_group = None;
+        self.oracle_groups.clear();
+        self.offset = 0.0;
+        self.structure += 1;
     }
 
     /// The number of variables.

@@ -37,12 +37,14 @@ pub(crate) struct ActiveSet<C> {
     /// (K + 1)⁻¹ 1.
     ones: Vec<f64>,
     downdates: u32,
+    /// Configurations that left the set; others are written over them.
+    spare: Vec<C>,
 }
 
 impl<C> Default for ActiveSet<C> {
     fn default() -> Self {
-        let (configurations, weights, cholesky, ones) = Default::default();
-        ActiveSet { configurations, weights, cholesky, ones, downdates: 0 }
+        let (configurations, weights, cholesky, ones, spare) = Default::default();
+        ActiveSet { configurations, weights, cholesky, ones, downdates: 0, spare }
     }
 }
 
@@ -51,6 +53,19 @@ fn row(i: usize) -> usize {
 }
 
 impl<C: Clone + PartialEq + Default> ActiveSet<C> {
+    /// Forgets all configurations.
+    pub(crate) fn clear(&mut self) {
+        self.spare.append(&mut self.configurations);
+        self.downdates = 0;
+    }
+
+    /// Takes a copy of a configuration into the set.
+    fn push(&mut self, configuration: &C) {
+        let mut own = self.spare.pop().unwrap_or_default();
+        own.clone_from(configuration);
+        self.configurations.push(own);
+    }
+
     /// Writes the projection of `point` to `copy`.
     pub(crate) fn project<O: Oracle<Configuration = C>>(
         &mut self,
@@ -111,11 +126,11 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
         workspace: &mut O::Workspace,
         configuration: &mut C,
     ) -> bool {
-        self.configurations.clear();
+        self.spare.append(&mut self.configurations);
         if oracle.maximize(scores, workspace, configuration) == f64::NEG_INFINITY {
             return false;
         }
-        self.configurations.push(configuration.clone());
+        self.push(configuration);
         self.weights.clear();
         self.weights.push(1.0);
         self.rebuild(oracle)
@@ -238,7 +253,7 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
         } else {
             self.weights.push(0.0);
         }
-        self.configurations.push(new.clone());
+        self.push(new);
         self.refresh_ones();
     }
 
@@ -252,7 +267,7 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
 
     /// Takes a configuration out: its row goes, and Givens rotations restore the triangle below it.
     fn remove<O: Oracle<Configuration = C>>(&mut self, oracle: &O, s: usize) {
-        self.configurations.remove(s);
+        self.spare.push(self.configurations.remove(s));
         self.weights.remove(s);
         let total: f64 = self.weights.iter().sum();
         if total > 0.0 {
@@ -292,8 +307,10 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
         let mut values = Vec::new();
         let mut kept = 0;
         for s in 0..self.configurations.len() {
-            let new = self.configurations[s].clone();
-            if self.extend(oracle, &new, kept, &mut values) {
+            let new = std::mem::take(&mut self.configurations[s]);
+            let is_kept = self.extend(oracle, &new, kept, &mut values);
+            self.configurations[s] = new;
+            if is_kept {
                 self.configurations.swap(kept, s);
                 self.weights.swap(kept, s);
                 kept += 1;

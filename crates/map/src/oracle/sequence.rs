@@ -93,6 +93,11 @@ impl Sequence {
         Ok(Self { offsets, pairs, triples })
     }
 
+    /// The pair scores, whose memory another chain may use.
+    pub fn into_pairs(self) -> Vec<f64> {
+        self.pairs.scores
+    }
+
     /// The number of positions.
     pub fn length(&self) -> usize {
         self.offsets.len() - 1

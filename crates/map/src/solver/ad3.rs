@@ -64,7 +64,7 @@ impl Default for Ad3Options {
 }
 
 /// The AD3 solver. It keeps multipliers and active sets, so that solving the same graph again after its scores changed
-/// starts from where it ended.
+/// starts from where it ended. On a graph that was [cleared](Graph::clear) and filled anew, it starts afresh in the same memory.
 #[derive(Default)]
 pub struct Ad3 {
     /// Limits and tolerances; may be changed between solves.
@@ -83,8 +83,10 @@ const ROUND_COST: usize = 8;
 const ETA_EVERY: usize = 10;
 
 /// Multipliers, copies and beliefs of one graph.
+#[derive(Default)]
 struct State {
     dual: Dual,
+    primal: Primal,
     copies: Vec<f64>,
     targets: Vec<f64>,
     slots: Vec<SlotState>,
@@ -101,18 +103,17 @@ struct Residuals {
 }
 
 impl State {
-    fn new(graph: &Graph) -> Self {
-        let dual = Dual::new(graph);
-        let links = dual.layout.links();
-        State {
-            dual,
-            copies: vec![0.5; links],
-            targets: vec![f64::INFINITY; links],
-            slots: vec![SlotState { belief: 0.5, previous: 0.5, share: 0.0 }; graph.slots()],
-            beliefs: Vec::new(),
-            eta: 0.0,
-            old_eta: 0.0,
-        }
+    /// Makes this the state of another graph, as if it were new, in the same memory.
+    fn rebuild(&mut self, graph: &Graph) {
+        self.dual.rebuild(graph);
+        let links = self.dual.layout.links();
+        self.copies.clear();
+        self.copies.resize(links, 0.5);
+        self.targets.clear();
+        self.targets.resize(links, f64::INFINITY);
+        self.slots.clear();
+        self.slots.resize(graph.slots(), SlotState { belief: 0.5, previous: 0.5, share: 0.0 });
+        (self.eta, self.old_eta) = (0.0, 0.0);
     }
 
     fn read_scores(&mut self, graph: &Graph, fixed: &[Option<bool>]) {
@@ -261,16 +262,17 @@ impl Ad3 {
         let start = Instant::now();
         let options = self.options.clone();
         let fresh = self.state.as_ref().is_none_or(|state| state.dual.layout.structure != graph.structure);
-        let state = match &mut self.state {
-            Some(state) if !fresh => state,
-            state => state.insert(State::new(graph)),
-        };
+        let state = self.state.get_or_insert_default();
+        if fresh {
+            state.rebuild(graph);
+        }
         state.read_scores(graph, fixed);
         let scale = state.dual.scale;
         if fresh {
             state.eta = options.penalty * scale;
         }
-        let mut primal = Primal::new(graph, &state.dual.layout, scale, state.dual.large);
+        let mut primal = std::mem::take(&mut state.primal);
+        primal.reset(graph, &state.dual.layout, scale, state.dual.large);
         let mut trace = Vec::new();
         let mut bound = f64::INFINITY;
         let mut iteration = 0;
@@ -318,6 +320,8 @@ impl Ad3 {
         };
         let certificate = certificate.after(iteration, start.elapsed().as_secs_f64());
         let marginals = state.slots.iter().map(|slot| slot.belief.clamp(0.0, 1.0)).collect();
-        Solution::new(graph, certificate, primal.assignment, marginals, trace)
+        let assignment = std::mem::take(&mut primal.assignment);
+        state.primal = primal;
+        Solution::new(graph, certificate, assignment, marginals, trace)
     }
 }

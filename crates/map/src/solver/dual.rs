@@ -9,6 +9,7 @@ const MOST_FORCED: usize = 512;
 
 /// Multipliers and buffers of one graph. The multipliers of a slot's links sum to zero; whatever they are, the sum of
 /// the factors' maxima under `share + multiplier` is an upper bound on the value of every assignment.
+#[derive(Default)]
 pub(crate) struct Dual {
     pub layout: Layout,
     pub warm: Vec<Box<dyn Warm>>,
@@ -23,23 +24,33 @@ pub(crate) struct Dual {
     pub large: f64,
     link_scores: Vec<f64>,
     offset: f64,
+    /// What was kept for groups that this graph does not have.
+    spare: Vec<Box<dyn Warm>>,
 }
 
 impl Dual {
     pub(crate) fn new(graph: &Graph) -> Self {
-        let layout = Layout::new(graph);
-        let warm = layout.warm(graph);
-        let links = layout.links();
-        Dual {
-            layout,
-            warm,
-            multipliers: vec![0.0; links],
-            share: vec![0.0; graph.slots()],
-            best: vec![0.0; links],
-            scale: 1.0,
-            large: 1.0,
-            link_scores: vec![0.0; links],
-            offset: 0.0,
+        let mut dual = Self::default();
+        dual.rebuild(graph);
+        dual
+    }
+
+    /// Makes this the dual of another graph, with multipliers of zero, in the same memory.
+    pub(crate) fn rebuild(&mut self, graph: &Graph) {
+        self.layout.rebuild(graph);
+        self.spare.append(&mut self.warm);
+        for group in 0..self.layout.groups() {
+            self.warm.push(self.layout.group(graph, group).warm(&mut self.spare));
+        }
+        let links = self.layout.links();
+        for (values, count) in [
+            (&mut self.multipliers, links),
+            (&mut self.share, graph.slots()),
+            (&mut self.best, links),
+            (&mut self.link_scores, links),
+        ] {
+            values.clear();
+            values.resize(count, 0.0);
         }
     }
 

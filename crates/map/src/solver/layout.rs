@@ -1,16 +1,15 @@
 //! The graph as an iterative solver sees it: groups of links one after the other, and for each slot the links that meet there.
 
 use crate::factor::{Closed, ClosedGroup};
-use crate::group::{Group, Warm};
+use crate::group::Group;
 use crate::model::{Graph, Literal};
-use std::sync::Arc;
 
 /// Index arrays derived from a graph's structure; they stay valid while only scores change.
-#[derive(Clone)]
+#[derive(Default)]
 pub(crate) struct Layout {
     pub structure: u64,
     /// One exactly-one factor for each choice that no other factor makes consistent.
-    implicit: Arc<ClosedGroup>,
+    implicit: ClosedGroup,
     /// Where each group's links begin in the flat arrays, and the end.
     pub group_start: Vec<usize>,
     /// `slot_links[slot_start[s]..slot_start[s + 1]]` are the links of slot s.
@@ -22,40 +21,50 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(crate) fn new(graph: &Graph) -> Self {
-        let mut implicit = ClosedGroup::default();
+    /// Makes this the layout of another graph, in the same memory.
+    pub(crate) fn rebuild(&mut self, graph: &Graph) {
+        let Layout { structure, implicit, group_start, slot_start, slot_links, link_factor } = self;
+        *structure = graph.structure;
+        implicit.clear();
         for variable in (0..graph.variables()).filter(|&v| !graph.covered[v]) {
             let slots = graph.first_slot[variable]..graph.first_slot[variable + 1];
             let literals: Vec<Literal> = slots.map(|slot| Literal::new(slot, false)).collect();
             implicit.push(Closed::ExactlyOne, &literals);
         }
-        let implicit = Arc::new(implicit);
-        let groups = || graph.groups.iter().map(|g| &**g).chain([&*implicit as &dyn Group]);
-        let mut group_start = vec![0];
-        let mut slot_start = vec![0u32; graph.slots() + 1];
+        let implicit = &*implicit;
+        let groups = || graph.groups.iter().map(|g| &**g).chain([implicit as &dyn Group]);
+        group_start.clear();
+        group_start.push(0);
+        slot_start.clear();
+        slot_start.resize(graph.slots() + 1, 0);
         for group in groups() {
             group_start.push(group_start[group_start.len() - 1] + group.links().len());
             for literal in group.links() {
-                slot_start[literal.slot() + 1] += 1;
+                slot_start[literal.slot()] += 1;
             }
         }
-        for slot in 0..graph.slots() {
-            slot_start[slot + 1] += slot_start[slot];
+        // Where each slot's links end; filled from the last to the first, these become where they begin.
+        let mut total = 0;
+        for end in slot_start.iter_mut() {
+            total += *end;
+            *end = total;
         }
-        let mut next = slot_start.clone();
-        let mut slot_links = vec![0; *slot_start.last().expect("never empty") as usize];
-        for (index, literal) in groups().flat_map(|group| group.links()).enumerate() {
-            let place = &mut next[literal.slot()];
-            slot_links[*place as usize] = (index as u32) << 1 | literal.is_negated() as u32;
-            *place += 1;
+        slot_links.clear();
+        slot_links.resize(total as usize, 0);
+        let last = group_start[group_start.len() - 1];
+        let mut index = last as u32;
+        for literal in groups().rev().flat_map(|group| group.links().iter().rev()) {
+            index -= 1;
+            let place = &mut slot_start[literal.slot()];
+            *place -= 1;
+            slot_links[*place as usize] = index << 1 | literal.is_negated() as u32;
         }
-        let mut link_factor = Vec::with_capacity(slot_links.len());
+        link_factor.clear();
         for group in groups() {
             for (factor, range) in group.offsets().windows(2).enumerate() {
                 link_factor.extend(std::iter::repeat_n(factor as u32, (range[1] - range[0]) as usize));
             }
         }
-        Layout { structure: graph.structure, implicit, group_start, slot_start, slot_links, link_factor }
     }
 
     pub(crate) fn links(&self) -> usize {
@@ -71,7 +80,7 @@ impl Layout {
     pub(crate) fn group<'a>(&'a self, graph: &'a Graph, group: usize) -> &'a dyn Group {
         match graph.groups.get(group) {
             Some(group) => &**group,
-            None => &*self.implicit,
+            None => &self.implicit,
         }
     }
 
@@ -82,9 +91,5 @@ impl Layout {
 
     pub(crate) fn degree(&self, slot: usize) -> usize {
         self.links_of(slot).len()
-    }
-
-    pub(crate) fn warm(&self, graph: &Graph) -> Vec<Box<dyn Warm>> {
-        (0..self.groups()).map(|group| self.group(graph, group).warm()).collect()
     }
 }

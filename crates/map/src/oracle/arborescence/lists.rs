@@ -6,22 +6,24 @@ pub(super) const NONE: u32 = u32::MAX;
 /// The arcs that enter each node, by head: an arc from the root comes first.
 ///
 /// Arcs are numbered in this order. Callers who list their links in the same order spare every call the sorting of scores.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Lists {
     /// The first arc of each node; the number of arcs at the end.
-    starts: Box<[u32]>,
-    pub(super) heads: Box<[u32]>,
-    pub(super) modifiers: Box<[u32]>,
+    starts: Vec<u32>,
+    pub(super) heads: Vec<u32>,
+    pub(super) modifiers: Vec<u32>,
     /// The link of each arc.
-    pub(super) links: Box<[u32]>,
+    pub(super) links: Vec<u32>,
     /// Whether each arc is its own link.
     is_sorted: bool,
 }
 
 impl Lists {
-    /// Fails with a link whose arc another link has too.
-    pub(super) fn new(nodes: usize, arcs: &[(u32, u32)]) -> Result<Self, u32> {
-        let mut starts = vec![0u32; nodes + 1];
+    /// Makes these the lists of other arcs, in the same memory. Fails with a link whose arc another link has too.
+    pub(super) fn rebuild(&mut self, nodes: usize, arcs: &[(u32, u32)]) -> Result<(), u32> {
+        let Self { starts, heads, modifiers, links, is_sorted } = self;
+        starts.clear();
+        starts.resize(nodes + 1, 0);
         for &(_, modifier) in arcs {
             starts[modifier as usize + 1] += 1;
         }
@@ -32,22 +34,21 @@ impl Lists {
             let (head, modifier) = arcs[*link as usize];
             (modifier, head)
         };
-        let mut links: Vec<u32> = (0..arcs.len() as u32).collect();
-        let is_sorted = links.is_sorted_by_key(key);
-        if !is_sorted {
-            // Stable, so that of two equal arcs the second is the one complained about.
-            links.sort_by_key(key);
+        links.clear();
+        links.extend(0..arcs.len() as u32);
+        *is_sorted = links.is_sorted_by_key(key);
+        if !*is_sorted {
+            // Of two equal arcs the second is the one complained about.
+            links.sort_unstable_by_key(|link| (key(link), *link));
         }
         if let Some(pair) = links.windows(2).find(|pair| key(&pair[0]) == key(&pair[1])) {
             return Err(pair[1]);
         }
-        Ok(Self {
-            starts: starts.into(),
-            heads: links.iter().map(|&link| arcs[link as usize].0).collect(),
-            modifiers: links.iter().map(|&link| arcs[link as usize].1).collect(),
-            links: links.into(),
-            is_sorted,
-        })
+        heads.clear();
+        heads.extend(links.iter().map(|&link| arcs[link as usize].0));
+        modifiers.clear();
+        modifiers.extend(links.iter().map(|&link| arcs[link as usize].1));
+        Ok(())
     }
 
     /// The number of nodes, with the root.

@@ -50,7 +50,7 @@ pub enum RootChildren {
 #[derive(Debug, Clone)]
 pub struct Arborescence {
     /// Head and modifier of each link.
-    arcs: Box<[(u32, u32)]>,
+    arcs: Vec<(u32, u32)>,
     root_children: RootChildren,
     /// Nothing where fewer arcs than nodes show that there is no arborescence: nodes without arcs could be any number.
     lists: Option<Lists>,
@@ -74,56 +74,89 @@ impl Arborescence {
         arcs: &[(usize, usize)],
         root_children: RootChildren,
     ) -> Result<Self, OracleError> {
-        let has_heaps = nodes > MANY_NODES && arcs.len() < nodes.saturating_mul(nodes) / 8;
-        Self::by_method(nodes, arcs, root_children, has_heaps)
+        let mut own = Self::nothing();
+        own.rebuild(nodes, arcs.iter().copied(), root_children)?;
+        Ok(own)
+    }
+
+    /// Makes these the arborescences over other nodes and arcs, in the same memory. After an error they are no use.
+    pub fn rebuild(
+        &mut self,
+        nodes: usize,
+        arcs: impl IntoIterator<Item = (usize, usize)>,
+        root_children: RootChildren,
+    ) -> Result<(), OracleError> {
+        self.fill(nodes, arcs, root_children, None)
     }
 
     /// Arborescences that may use every arc. The links are ordered by modifier, then by head: arcs 0→1, 2→1, …,
     /// 0→2, 1→2, 3→2, … .
     pub fn complete(nodes: usize, root_children: RootChildren) -> Result<Self, OracleError> {
+        let mut own = Self::nothing();
+        own.rebuild_complete(nodes, root_children)?;
+        Ok(own)
+    }
+
+    /// Makes these the arborescences that may use every arc, in the same memory.
+    pub fn rebuild_complete(&mut self, nodes: usize, root_children: RootChildren) -> Result<(), OracleError> {
         if nodes.checked_mul(nodes).is_none_or(|arcs| arcs >= NONE as usize) {
             return Err(too_large());
         }
-        let arcs: Vec<_> = (1..nodes)
-            .flat_map(|modifier| {
-                (0..nodes).filter(move |&head| head != modifier).map(move |head| (head, modifier))
-            })
-            .collect();
-        Self::new(nodes, &arcs, root_children)
+        let arcs = (1..nodes).flat_map(|modifier| {
+            (0..nodes).filter(move |&head| head != modifier).map(move |head| (head, modifier))
+        });
+        self.rebuild(nodes, arcs, root_children)
     }
 
-    fn by_method(
+    fn nothing() -> Self {
+        let root_children = RootChildren::default();
+        Self { arcs: Vec::new(), root_children, lists: None, has_heaps: false }
+    }
+
+    fn fill(
+        &mut self,
         nodes: usize,
-        arcs: &[(usize, usize)],
+        arcs: impl IntoIterator<Item = (usize, usize)>,
         root_children: RootChildren,
-        has_heaps: bool,
-    ) -> Result<Self, OracleError> {
+        has_heaps: Option<bool>,
+    ) -> Result<(), OracleError> {
         if nodes < 2 {
             return Err(OracleError::Empty { factor: FACTOR, part: "node besides the root" });
         }
-        if arcs.len() >= NONE as usize || nodes >= NONE as usize / 2 {
+        if nodes >= NONE as usize / 2 {
             return Err(too_large());
         }
-        for (link, &(head, modifier)) in arcs.iter().enumerate() {
+        self.arcs.clear();
+        for (link, (head, modifier)) in arcs.into_iter().enumerate() {
             check_range(FACTOR, "node", head.max(modifier), 0, nodes)?;
             let reason = match (head, modifier) {
                 (_, 0) => "enters the root: node 0 has no head",
                 _ if head == modifier => "is a loop: a node cannot be its own head",
-                _ => continue,
+                _ => {
+                    self.arcs.push((head as u32, modifier as u32));
+                    continue;
+                }
             };
             return Err(OracleError::Arc { link, head, modifier, reason });
         }
-        let arcs: Box<[_]> = arcs.iter().map(|&(head, modifier)| (head as u32, modifier as u32)).collect();
+        let arcs = &self.arcs;
+        if arcs.len() >= NONE as usize {
+            return Err(too_large());
+        }
+        self.has_heaps =
+            has_heaps.unwrap_or(nodes > MANY_NODES && arcs.len() < nodes.saturating_mul(nodes) / 8);
         let duplicate = |link: u32| {
             let (head, modifier) = arcs[link as usize];
             let reason = "is given twice: merge the two links";
             OracleError::Arc { link: link as usize, head: head as usize, modifier: modifier as usize, reason }
         };
-        let lists = match arcs.len() >= nodes - 1 {
-            true => Some(Lists::new(nodes, &arcs).map_err(duplicate)?),
-            false => None,
-        };
-        Ok(Self { arcs, root_children, lists, has_heaps })
+        let mut lists = self.lists.take().unwrap_or_default();
+        if arcs.len() >= nodes - 1 {
+            lists.rebuild(nodes, arcs).map_err(duplicate)?;
+            self.lists = Some(lists);
+        }
+        self.root_children = root_children;
+        Ok(())
     }
 
     /// Head and modifier of each link.
@@ -200,7 +233,8 @@ mod tests {
     }
 
     fn value(nodes: usize, arcs: &[(usize, usize)], scores: &[f64], one: RootChildren, heaps: bool) -> f64 {
-        let oracle = Arborescence::by_method(nodes, arcs, one, heaps).unwrap();
+        let mut oracle = Arborescence::nothing();
+        oracle.fill(nodes, arcs.iter().copied(), one, Some(heaps)).unwrap();
         let mut best = Vec::new();
         let value = oracle.maximize(scores, &mut Workspace::default(), &mut best);
         if value > f64::NEG_INFINITY {

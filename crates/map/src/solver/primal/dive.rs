@@ -48,7 +48,7 @@ impl Primal {
         order.clear();
         order.extend(0..graph.variables() as u32);
         let is_output = |variable: usize| self.is_output[graph.first_slot[variable] as usize];
-        order.sort_by(|&a, &b| {
+        order.sort_unstable_by(|&a, &b| {
             let (a, b) = (a as usize, b as usize);
             is_output(a).cmp(&is_output(b)).then(certainty(b).total_cmp(&certainty(a))).then(a.cmp(&b))
         });

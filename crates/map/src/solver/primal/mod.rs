@@ -17,6 +17,7 @@ use crate::oracle::dense::DenseTable;
 const UNKNOWN: i8 = -1;
 
 /// The best assignment so far and the buffers to look for better ones.
+#[derive(Default)]
 pub(crate) struct Primal {
     /// The best assignment: a state for each variable; empty while there is none.
     pub assignment: Vec<u32>,
@@ -72,9 +73,19 @@ impl View<'_> {
 
 impl Primal {
     pub(crate) fn new(graph: &Graph, layout: &Layout, scale: f64, large: f64) -> Self {
-        let mut first_factor = vec![0];
-        let mut structured = Vec::new();
-        let mut is_output = vec![false; graph.slots()];
+        let mut primal = Self::default();
+        primal.reset(graph, layout, scale, large);
+        primal
+    }
+
+    /// Forgets all assignments and turns to a graph, in the same memory.
+    pub(crate) fn reset(&mut self, graph: &Graph, layout: &Layout, scale: f64, large: f64) {
+        let Primal { first_factor, structured, is_output, .. } = self;
+        first_factor.clear();
+        first_factor.push(0);
+        structured.clear();
+        is_output.clear();
+        is_output.resize(graph.slots(), false);
         for group in 0..layout.groups() {
             let g = layout.group(graph, group);
             first_factor.push(first_factor[group] + g.factors());
@@ -90,27 +101,21 @@ impl Primal {
                 structured.extend((0..g.factors()).map(|f| (group as u32, f as u32)));
             }
         }
-        let size = |&(group, factor): &(u32, u32)| {
+        let size = |(group, factor): (u32, u32)| {
             let offsets = layout.group(graph, group as usize).offsets();
             offsets[factor as usize + 1] - offsets[factor as usize]
         };
-        structured.sort_by_key(|id| std::cmp::Reverse(size(id)));
-        Primal {
-            assignment: Vec::new(),
-            value: f64::NEG_INFINITY,
-            slots: Vec::new(),
-            order: Vec::new(),
-            queue: Vec::new(),
-            trail: Vec::new(),
-            on: Vec::new(),
-            tally: Vec::new(),
-            first_factor,
-            structured,
-            is_output,
-            work: 0,
-            scale,
-            large,
-        }
+        structured.sort_unstable_by_key(|&id| (std::cmp::Reverse(size(id)), id));
+        self.assignment.clear();
+        self.value = f64::NEG_INFINITY;
+        self.slots.clear();
+        self.order.clear();
+        self.queue.clear();
+        self.trail.clear();
+        self.on.clear();
+        self.tally.clear();
+        self.work = 0;
+        (self.scale, self.large) = (scale, large);
     }
 
     /// Rounds `beliefs` to an assignment, improves it, and keeps it if it is the best so far.
