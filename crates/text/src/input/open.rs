@@ -102,6 +102,11 @@ impl Input {
         })
     }
 
+    /// Whether nothing but white space has been read so far; to be asked after [`format`](Self::format).
+    pub fn is_blank(&self) -> bool {
+        self.head.iter().all(u8::is_ascii_whitespace)
+    }
+
     /// All of it as text, for who needs the whole at once.
     ///
     /// # Errors
