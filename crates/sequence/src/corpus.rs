@@ -16,14 +16,16 @@ const MOST_LABELS: usize = 65_535;
 /// Weight numbers take 32 bits, with room for several parameter groups.
 const MOST_WEIGHTS: usize = 1 << 30;
 
-/// Which pairs of feature and label get a weight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Pairs {
-    /// Those that occur together in the training data.
-    #[default]
-    Observed,
-    /// Every label for every feature: larger, and able to learn what speaks against a label.
-    All,
+consonant_learn::names! {
+    /// Which pairs of feature and label get a weight.
+    #[derive(Default)]
+    pub enum Pairs {
+        /// Those that occur together in the training data.
+        #[default]
+        Observed = "observed",
+        /// Every label for every feature: larger, and able to learn what speaks against a label.
+        All = "all",
+    }
 }
 
 /// How a corpus becomes a model.

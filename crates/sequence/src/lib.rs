@@ -24,7 +24,7 @@
 //! let mut writer = ModelWriter::new("tagger", serde_json::Value::Null);
 //! trained.store(&mut writer, Precision::Single);
 //!
-//! let model = ChainModel::open(&Model::from_bytes(&writer.to_bytes())?)?;
+//! let model = std::sync::Arc::new(ChainModel::open(&Model::from_bytes(&writer.to_bytes())?)?);
 //! let mut decoder = model.decoder(None)?;
 //! let mut keys = SentenceKeys::new();
 //! for word in ["they", "run"] {

@@ -1,5 +1,7 @@
 //! A trained chain in a model file, and its use.
 
+use std::sync::Arc;
+
 use consonant_learn::LearnError;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::table::{Precision, Table, TableBuilder};
@@ -177,7 +179,7 @@ impl ChainModel {
     }
 
     /// A decoder for one thread; `mask` forbids label pairs.
-    pub fn decoder(&self, mask: Option<&TransitionMask>) -> Result<ChainDecoder<'_>, SequenceError> {
+    pub fn decoder(self: &Arc<Self>, mask: Option<&TransitionMask>) -> Result<ChainDecoder, SequenceError> {
         let weights: Vec<&[f32]> = self.groups.iter().map(|group| group.grams.as_slice()).collect();
         let assembly = Assembly::new(&self.grams, self.labels.len(), &self.rule, &weights, mask)?;
         // Normalized pieces, forbidden pairs and scores of pairs by position are not in the weights of the grams.
@@ -187,7 +189,8 @@ impl ChainModel {
         let total = |gram: usize| weights.iter().map(|weights| weights[gram]).sum();
         let total: Vec<f32> = (0..self.grams.len()).map(total).collect();
         let bounds = if plain { GramBounds::new(&self.grams, self.labels.len(), &total) } else { None };
-        Ok(ChainDecoder { model: self, assembly, workspace: Workspace::new(), bounds, entries: Vec::new() })
+        let model = Arc::clone(self);
+        Ok(ChainDecoder { model, assembly, workspace: Workspace::new(), bounds, entries: Vec::new() })
     }
 
     /// Weights for a corpus that continues this model; weights of new features and labels begin at zero.
@@ -360,15 +363,15 @@ fn span(starts: &[u32], token: usize, end: usize) -> std::ops::Range<usize> {
 
 /// Decodes sentences with a model; one for each thread, with buffers that are reused.
 #[derive(Debug, Clone)]
-pub struct ChainDecoder<'m> {
-    model: &'m ChainModel,
+pub struct ChainDecoder {
+    model: Arc<ChainModel>,
     assembly: Assembly,
     workspace: Workspace,
     bounds: Option<GramBounds>,
     entries: Vec<f32>,
 }
 
-impl ChainDecoder<'_> {
+impl ChainDecoder {
     /// Scores a sentence; everything else here speaks of the sentence scored last.
     pub fn score(&mut self, sentence: &SentenceKeys) {
         self.score_with(sentence, |table, _, token, scores| {

@@ -42,7 +42,7 @@ fn example(order: usize, parts_of: Option<PartsOfLabel>, precision: Precision) -
 
 /// Everything that reads a model, the reader of an inspection included.
 fn use_all(model: &Model) -> Result<Vec<String>, SequenceError> {
-    let chain = ChainModel::open(model)?;
+    let chain = std::sync::Arc::new(ChainModel::open(model)?);
     chain.strongest(None, 100);
     chain.strongest_features(100);
     chain.node_table().parameters();

@@ -4,7 +4,11 @@ mod clusters;
 mod gazetteer;
 mod vectors;
 
+use std::io::BufRead;
+use std::path::Path;
+
 use consonant_learn::model::{Model, ModelWriter};
+use consonant_learn::settings::{InputFile, Named};
 
 pub use clusters::Clusters;
 pub use gazetteer::{Gazetteer, Place};
@@ -24,6 +28,24 @@ pub struct Resources {
 }
 
 impl Resources {
+    /// Reads the files that settings name; `open` opens one.
+    pub fn read<R: BufRead, E: From<FeatureError>>(
+        clusters: Option<&InputFile>,
+        gazetteers: &[Named<InputFile>],
+        vectors: Option<&InputFile>,
+        open: impl Fn(&Path) -> Result<R, E>,
+    ) -> Result<Self, E> {
+        let name = |file: &InputFile| file.path().display().to_string();
+        let read_clusters = |file: &InputFile| Ok::<_, E>(Clusters::read(&name(file), open(file.path())?)?);
+        let read_vectors = |file: &InputFile| Ok::<_, E>(Vectors::read(&name(file), open(file.path())?)?);
+        let read_list = |Named(name, file): &Named<InputFile>| Ok(Gazetteer::read(name, open(file.path())?)?);
+        Ok(Self {
+            clusters: clusters.map(read_clusters).transpose()?,
+            gazetteers: gazetteers.iter().map(read_list).collect::<Result<_, E>>()?,
+            vectors: vectors.map(read_vectors).transpose()?,
+        })
+    }
+
     /// Adds them to a model.
     pub fn store(&self, writer: &mut ModelWriter) {
         if let Some(clusters) = &self.clusters {
