@@ -8,8 +8,9 @@
 
 use std::error::Error;
 
-use consonant_conversations::{Algorithm, Constraint, Decoder, DecoderOptions, GraphKind, Linker, Parts};
+use consonant_conversations::{Constraint, GraphKind, LinkDecoder, LinkMethod, LinkParts, Linker};
 use consonant_learn::model::Model;
+use consonant_task::Task as _;
 use consonant_text::evaluate::LinkScores;
 use consonant_text::jsonl::{JsonlReader, Thread};
 use serde_json::{Value, json};
@@ -19,17 +20,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let answer = match words[..] {
         ["generate", units, seed, out] => generate(units.parse()?, seed.parse()?, out)?,
-        [model, file, decoder, iterations, ref more @ ..] => {
-            let (_, algorithm) =
-                Algorithm::NAMES.into_iter().find(|(name, _)| *name == decoder).ok_or("no such decoder")?;
-            let options = DecoderOptions {
-                algorithm,
-                max_iterations: iterations.parse()?,
-                reduce: !more.contains(&"whole"),
-                finish: !more.contains(&"unfinished"),
-                ..DecoderOptions::default()
-            };
-            link(model, file, &options)?
+        [model, file, method, iterations, ref more @ ..] => {
+            let mut decoder = LinkDecoder::new(method.parse()?);
+            decoder.max_iterations = iterations.parse()?;
+            (decoder.reduce, decoder.finish) = (!more.contains(&"whole"), !more.contains(&"unfinished"));
+            link(model, file, decoder)?
         }
         _ => return Err("expected MODEL FILE DECODER ITERATIONS, or generate UNITS SEED OUT.json".into()),
     };
@@ -37,20 +32,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn link(model: &str, file: &str, options: &DecoderOptions) -> Result<Value, Box<dyn Error>> {
+fn link(model: &str, file: &str, mut decoder: LinkDecoder) -> Result<Value, Box<dyn Error>> {
     let linker = Linker::open(&Model::open(model)?)?;
     let gold: Vec<Thread> = JsonlReader::<_, Thread>::open(file)?.collect::<Result<_, _>>()?;
     let mut scores = LinkScores::default();
     let (mut value, mut bound, mut seconds, mut slowest, mut certified, mut iterations) =
         (0.0, 0.0, 0.0, 0.0f64, 0, 0);
-    let mut decoder = Decoder::new(options.clone());
     let mut present = Vec::new();
     for thread in &gold {
         let (parts, part_scores) = linker.score(thread);
         let certificate = decoder.decode(&parts, &part_scores, &mut present)?;
         let links = parts.links().iter().zip(&present).filter(|(_, on)| **on).map(|(&link, _)| link);
         scores.conversation(thread.links.iter().copied(), links);
-        value += certificate.value().unwrap();
+        value += certificate.value().unwrap_or(f64::NEG_INFINITY);
         bound += certificate.bound();
         seconds += certificate.seconds;
         slowest = slowest.max(certificate.seconds);
@@ -76,7 +70,7 @@ fn generate(units: usize, seed: u64, out: &str) -> Result<Value, Box<dyn Error>>
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % limit
     };
-    let parts = Parts::new(units, units, GraphKind::Triples, Constraint::AtLeastOne);
+    let parts = LinkParts::new(units, units, GraphKind::Triples, Constraint::AtLeastOne);
     let (links, pairs) = (parts.links().len(), parts.pairs().len());
     let mut scores: Vec<f32> = (0..parts.len())
         .map(|part| {
@@ -96,15 +90,15 @@ fn generate(units: usize, seed: u64, out: &str) -> Result<Value, Box<dyn Error>>
     }
     std::fs::write(out, problem(&parts, &scores).to_string())?;
     let mut answers = serde_json::Map::new();
-    for (name, algorithm) in Algorithm::NAMES {
+    for &method in LinkMethod::ALL {
         for reduce in [true, false] {
-            let options = DecoderOptions { algorithm, reduce, finish: reduce, ..DecoderOptions::default() };
-            let mut decoder = Decoder::new(options);
+            let mut decoder = LinkDecoder::new(method);
+            (decoder.reduce, decoder.finish) = (reduce, reduce);
             let mut present = Vec::new();
             // The first round makes the buffers.
             decoder.decode(&parts, &scores, &mut present)?;
             let certificate = decoder.decode(&parts, &scores, &mut present)?;
-            let name = if reduce { name.to_owned() } else { format!("{name}, whole") };
+            let name = if reduce { method.to_string() } else { format!("{method}, whole") };
             answers.insert(name, json!(certificate));
         }
     }
@@ -112,7 +106,7 @@ fn generate(units: usize, seed: u64, out: &str) -> Result<Value, Box<dyn Error>>
 }
 
 /// The problem in the form that `consonant solve` reads.
-fn problem(parts: &Parts, scores: &[f32]) -> Value {
+fn problem(parts: &LinkParts, scores: &[f32]) -> Value {
     let name = |link: usize| format!("{}-{}", parts.links()[link].0, parts.links()[link].1);
     let variables = (0..parts.links().len()).map(|link| json!({"name": name(link), "score": scores[link]}));
     let rows = (1..parts.units()).map(

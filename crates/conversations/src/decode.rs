@@ -7,6 +7,7 @@
 //! decompositions keep whole in their first tree, carries it: a link's vertex has a third state, "absent, and an earlier one is there",
 //! and the transitions from target to target allow what the factor allows. So the constraint needs no slave of its own.
 
+use std::fmt;
 use std::time::Instant;
 
 use consonant_map::pattern::PatternModel;
@@ -14,45 +15,36 @@ use consonant_map::solver::master::MasterOptions;
 use consonant_map::solver::spanning_trees::SpanningTrees;
 use consonant_map::solver::two_slave::TwoSlave;
 use consonant_map::solver::{Limits, Method, solve};
-use consonant_map::{Certificate, Gap, Graph, Solution, TracePoint};
+use consonant_map::{Certificate, Graph, Solution};
 
-use crate::ThreadsError;
-use crate::parts::{Constraint, Parts};
+use crate::LinkerError;
+use crate::parts::{Constraint, LinkParts};
 use crate::reduce::{Problem, Row};
 use crate::rows::RowSearch;
 
-/// How links are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Algorithm {
-    /// A tree and a cut that agree; what they leave open is searched (Qian & Liu 2014).
-    #[default]
-    TwoSlave,
-    /// A cover by spanning trees with a slave for each triple, the naive decomposition.
-    SpanningTrees,
-    /// Alternating directions.
-    Ad3,
-    /// Subgradient steps on AD3's decomposition.
-    Subgradient,
-    /// Branch and bound: always the best links.
-    Exact,
+consonant_task::names! {
+    /// How links that depend on each other are found.
+    #[derive(Default)]
+    pub enum LinkMethod {
+        /// A tree and a cut that agree; what they leave open is searched (Qian & Liu 2014).
+        #[default]
+        TwoSlave = "two-slave",
+        /// A cover by spanning trees with a slave for each triple, the naive decomposition.
+        SpanningTrees = "spanning-trees",
+        /// Alternating directions.
+        Ad3 = "ad3",
+        /// Subgradient steps on AD3's decomposition.
+        Subgradient = "subgradient",
+        /// Branch and bound: always the best links.
+        Exact = "exact",
+    }
 }
 
-impl Algorithm {
-    /// All algorithms with their names on the command line.
-    pub const NAMES: [(&'static str, Algorithm); 5] = [
-        ("two-slave", Algorithm::TwoSlave),
-        ("spanning-trees", Algorithm::SpanningTrees),
-        ("ad3", Algorithm::Ad3),
-        ("subgradient", Algorithm::Subgradient),
-        ("exact", Algorithm::Exact),
-    ];
-}
-
-/// How a [`Decoder`] works.
-#[derive(Debug, Clone)]
-pub struct DecoderOptions {
-    /// The algorithm.
-    pub algorithm: Algorithm,
+/// Finds best links, conversation after conversation, in the same buffers.
+#[non_exhaustive]
+pub struct LinkDecoder {
+    /// How.
+    pub method: LinkMethod,
     /// Iterations at most.
     pub max_iterations: usize,
     /// Whether what two-slave leaves open is finished by dynamic programming over rows, where rows are short enough.
@@ -61,40 +53,42 @@ pub struct DecoderOptions {
     pub rows_first: bool,
     /// Whether to decide beforehand what needs no search; the best links stay the same.
     pub reduce: bool,
-    /// Whether to record value and bound over time.
-    pub trace: bool,
-}
-
-impl Default for DecoderOptions {
-    fn default() -> Self {
-        Self {
-            algorithm: Algorithm::TwoSlave,
-            max_iterations: 200,
-            finish: true,
-            rows_first: false,
-            reduce: true,
-            trace: false,
-        }
-    }
-}
-
-/// Finds best links, conversation after conversation, in the same buffers.
-#[derive(Default)]
-pub struct Decoder {
-    options: DecoderOptions,
     problem: Problem,
     search: RowSearch,
     model: PatternModel,
     tree: Vec<usize>,
     two_slave: TwoSlave,
     spanning_trees: SpanningTrees,
-    trace: Vec<TracePoint>,
 }
 
-impl Decoder {
-    /// A decoder with these options.
-    pub fn new(options: DecoderOptions) -> Self {
-        Self { options, ..Self::default() }
+impl Default for LinkDecoder {
+    fn default() -> Self {
+        Self {
+            method: LinkMethod::TwoSlave,
+            max_iterations: 200,
+            finish: true,
+            rows_first: false,
+            reduce: true,
+            problem: Problem::default(),
+            search: RowSearch::default(),
+            model: PatternModel::default(),
+            tree: Vec::new(),
+            two_slave: TwoSlave::default(),
+            spanning_trees: SpanningTrees::default(),
+        }
+    }
+}
+
+impl fmt::Debug for LinkDecoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LinkDecoder").field("method", &self.method).finish_non_exhaustive()
+    }
+}
+
+impl LinkDecoder {
+    /// A decoder that finds links in this way.
+    pub fn new(method: LinkMethod) -> Self {
+        Self { method, ..Self::default() }
     }
 
     /// Writes, for each possible link, whether it is there in the best set under `scores`, one for each part.
@@ -103,13 +97,12 @@ impl Decoder {
     /// If there is not one score for each part.
     pub fn decode(
         &mut self,
-        parts: &Parts,
+        parts: &LinkParts,
         scores: &[f32],
         present: &mut Vec<bool>,
-    ) -> Result<Certificate, ThreadsError> {
+    ) -> Result<Certificate, LinkerError> {
         assert_eq!(scores.len(), parts.len(), "one score for each part");
         let start = Instant::now();
-        self.trace.clear();
         present.clear();
         present.resize(parts.links().len(), false);
         let mut certificate = if parts.len() == parts.links().len() {
@@ -121,80 +114,66 @@ impl Decoder {
         Ok(certificate)
     }
 
-    /// Value and bound over time of the last decoding, if the options ask for them and the engine was needed.
-    pub fn trace(&self) -> &[TracePoint] {
-        &self.trace
-    }
-
     fn agree(
         &mut self,
-        parts: &Parts,
+        parts: &LinkParts,
         scores: &[f32],
         present: &mut [bool],
-    ) -> Result<Certificate, ThreadsError> {
-        self.problem.build(parts, scores, self.options.reduce);
+    ) -> Result<Certificate, LinkerError> {
+        self.problem.build(parts, scores, self.reduce);
         if self.problem.links.is_empty() {
             self.problem.complete(|_| false, present);
             return Ok(Certificate::exact(parts.value(scores, present)));
         }
-        if self.options.rows_first && self.search.maximize(&self.problem) {
+        if self.rows_first && self.search.maximize(&self.problem) {
             return Ok(self.conclude(parts, scores, present));
         }
-        let mut solution = self.solve()?;
-        if self.options.algorithm == Algorithm::TwoSlave
+        let solution = self.solve()?;
+        if self.method == LinkMethod::TwoSlave
             && !solution.certificate.is_optimal()
-            && self.options.finish
+            && self.finish
             && self.search.maximize(&self.problem)
         {
-            self.trace = solution.trace;
-            let certificate = self.conclude(parts, scores, present);
-            return Ok(certificate.after(solution.certificate.iterations, 0.0));
+            return Ok(self.conclude(parts, scores, present).after(solution.certificate.iterations, 0.0));
         }
         match solution.assignment() {
             Some(states) => self.problem.complete(|index| states[index] == LINKED, present),
             // No agreement and no luck on the way: what each source would choose alone satisfies the constraint.
             None => drop(decide_alone(parts, scores, present)),
         }
-        let value = parts.value(scores, present);
-        for point in &mut solution.trace {
-            point.value += self.problem.constant;
-            point.bound += self.problem.constant;
-        }
-        self.trace = solution.trace;
         let bound = solution.certificate.bound() + self.problem.constant;
-        let certificate = Certificate::judge(Some(value), bound, Gap::default());
+        let certificate = Certificate::judge(Some(parts.value(scores, present)), bound, PROVEN);
         Ok(certificate.after(solution.certificate.iterations, 0.0))
     }
 
     /// What the search by rows has found.
-    fn conclude(&self, parts: &Parts, scores: &[f32], present: &mut [bool]) -> Certificate {
+    fn conclude(&self, parts: &LinkParts, scores: &[f32], present: &mut [bool]) -> Certificate {
         self.problem.complete(|index| self.search.present[index], present);
         Certificate::exact(parts.value(scores, present))
     }
 
-    fn solve(&mut self) -> Result<Solution, ThreadsError> {
-        let method = match self.options.algorithm {
-            Algorithm::TwoSlave | Algorithm::SpanningTrees => return self.decompose(),
-            Algorithm::Ad3 => Method::Ad3,
-            Algorithm::Subgradient => Method::Subgradient,
-            Algorithm::Exact => Method::Exact,
+    fn solve(&mut self) -> Result<Solution, LinkerError> {
+        let method = match self.method {
+            LinkMethod::TwoSlave | LinkMethod::SpanningTrees => return self.decompose(),
+            LinkMethod::Ad3 => Method::Ad3,
+            LinkMethod::Subgradient => Method::Subgradient,
+            LinkMethod::Exact => Method::Exact,
         };
-        let max_iterations = (method != Method::Exact).then_some(self.options.max_iterations);
-        let limits = Limits { max_iterations, gap: GAP, trace: self.options.trace, ..Limits::default() };
+        let max_iterations = (method != Method::Exact).then_some(self.max_iterations);
+        let limits = Limits { max_iterations, gap: GAP, ..Limits::default() };
         Ok(solve(&build_graph(&self.problem)?, method, &limits).expect("these methods take every factor"))
     }
 
     /// By two-slave or spanning trees.
-    fn decompose(&mut self) -> Result<Solution, ThreadsError> {
+    fn decompose(&mut self) -> Result<Solution, LinkerError> {
         build_patterns(&self.problem, &mut self.model, &mut self.tree)?;
         let options = MasterOptions {
-            max_iterations: self.options.max_iterations,
+            max_iterations: self.max_iterations,
             gap: GAP,
             tree: std::mem::take(&mut self.tree),
-            trace: self.options.trace,
             ..MasterOptions::default()
         };
-        let (solution, options) = if self.options.algorithm == Algorithm::SpanningTrees {
+        let (solution, options) = if self.method == LinkMethod::SpanningTrees {
             self.spanning_trees.options = options;
             (self.spanning_trees.solve(&self.model), &mut self.spanning_trees.options)
         } else {
@@ -208,6 +187,8 @@ impl Decoder {
 
 /// Scores are sums of single-precision weights: what differs by less proves each other.
 const GAP: f64 = 1e-7;
+/// With what is decided beforehand, values and bounds are rounded once more.
+const PROVEN: f64 = 1e-6;
 /// The state of a vertex or variable whose link is there.
 const LINKED: u32 = 1;
 
@@ -216,7 +197,7 @@ fn build_patterns(
     problem: &Problem,
     model: &mut PatternModel,
     tree: &mut Vec<usize>,
-) -> Result<(), ThreadsError> {
+) -> Result<(), LinkerError> {
     const NEVER: f64 = f64::NEG_INFINITY;
     model.clear();
     tree.clear();
@@ -266,7 +247,7 @@ fn build_patterns(
 }
 
 /// A binary variable for each open link; those of triples follow.
-fn build_graph(problem: &Problem) -> Result<Graph, ThreadsError> {
+fn build_graph(problem: &Problem) -> Result<Graph, LinkerError> {
     let mut graph = Graph::new();
     let scores: Vec<f64> = problem.links.iter().map(|&(_, score)| score).collect();
     let links = graph.binaries(&scores)?;
@@ -290,7 +271,7 @@ fn build_graph(problem: &Problem) -> Result<Graph, ThreadsError> {
 }
 
 /// Every source chooses among its links without regard to others; exact where there are no pairs.
-fn decide_alone(parts: &Parts, scores: &[f32], present: &mut [bool]) -> Certificate {
+fn decide_alone(parts: &LinkParts, scores: &[f32], present: &mut [bool]) -> Certificate {
     let constraint = parts.constraint();
     let mut value = 0.0;
     for source in 0..parts.units() {

@@ -6,7 +6,7 @@ use thiserror::Error;
 /// A model of links that cannot be trained, opened or applied.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum ThreadsError {
+pub enum LinkerError {
     /// From training or the model file.
     #[error(transparent)]
     Learn(#[from] LearnError),

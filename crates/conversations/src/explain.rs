@@ -1,50 +1,29 @@
 //! What decided a link: the features that speak for it and for its rival.
 
+use std::collections::BTreeMap;
+
+use consonant_task::{Contribution, Explanation};
 use consonant_text::jsonl::Thread;
 use rustc_hash::FxHashMap;
 
-use crate::decode::DecoderOptions;
-use crate::features::{self, LinkContext, Names};
-use crate::model::Workspace;
-use crate::parts::{Constraint, GraphKind, Parts};
-use crate::{Linker, ThreadsError};
-
-/// Why a unit answers another.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LinkExplanation {
-    /// The unit that answers.
-    pub source: usize,
-    /// The unit that is answered.
-    pub target: usize,
-    /// The other unit that it would most likely have answered, as far as the link alone tells.
-    pub rival: Option<usize>,
-    /// The features of the link and of its rival, the most decisive first.
-    pub contributions: Vec<Contribution>,
-}
-
-/// What one feature adds to a link and to its rival.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Contribution {
-    /// Its name.
-    pub feature: String,
-    /// What it adds to the link.
-    pub chosen: f32,
-    /// What it adds to the rival.
-    pub rival: f32,
-}
+use crate::features::{self, Names};
+use crate::model::{Shape, Workspace};
+use crate::parts::{Constraint, GraphKind, LinkParts};
+use crate::{Linker, LinkerError};
 
 impl Linker {
-    /// Finds the links of a conversation and says what decided each. Pairs and triples, which let links decide about each
-    /// other, are used in finding them and are not part of the explanation.
-    pub fn explain(&self, thread: &Thread) -> Result<Vec<LinkExplanation>, ThreadsError> {
+    /// Finds the links of a conversation and says what decided each, against the other unit that its source would most likely
+    /// have answered, as far as the link alone tells. Pairs and triples, which let links decide about each other, are used in
+    /// finding them and are not part of the explanation.
+    pub(crate) fn explain_links(&self, thread: &Thread) -> Result<Vec<Explanation>, LinkerError> {
         let conversation = self.read(thread);
-        let mut workspace = Workspace::new(DecoderOptions::default());
-        workspace.decode(&conversation, self.shape(), |keys| self.weights.sum(keys))?;
+        let mut workspace = Workspace::default();
+        workspace.decode(&conversation, self.shape, |keys| self.weights.sum(keys))?;
         let Workspace { parts, present, scores, .. } = &workspace;
 
-        let alone = Parts::new(conversation.units.len(), self.window(), GraphKind::Pairs, Constraint::Any);
-        let mut contexts = Vec::new();
-        LinkContext::all(&conversation, &alone, &mut contexts);
+        let (mut alone, mut contexts) = (LinkParts::default(), Vec::new());
+        let shape = Shape { graph: GraphKind::Pairs, constraint: Constraint::Any, ..self.shape };
+        shape.lay_out(&conversation, &mut alone, &mut contexts);
         let mut names = Names::default();
         thread.units.iter().for_each(|unit| names.read(&unit.text));
         let mut by_link: Vec<FxHashMap<String, f32>> = Vec::with_capacity(alone.len());
@@ -61,27 +40,24 @@ impl Linker {
             let (source, target) = parts.links()[link];
             let rivals = parts.row(source).filter(|&other| !present[other]);
             let rival = rivals.max_by(|&a, &b| scores[a].total_cmp(&scores[b]));
-            let none = FxHashMap::default();
-            let (own, others) = (&by_link[link], rival.map_or(&none, |rival| &by_link[rival]));
-            let mut all: Vec<&String> =
-                own.keys().chain(others.keys().filter(|name| !own.contains_key(*name))).collect();
-            all.sort_unstable();
-            let weight = |features: &FxHashMap<String, f32>, name: &str| {
-                features.get(name).copied().unwrap_or_default()
-            };
-            let mut contributions: Vec<Contribution> = all
+            // What each feature adds to the link and to its rival.
+            let mut both: BTreeMap<&str, [f32; 2]> = BTreeMap::new();
+            for (side, link) in [Some(link), rival].into_iter().flatten().enumerate() {
+                by_link[link].iter().for_each(|(name, weight)| both.entry(name).or_default()[side] = *weight);
+            }
+            let mut contributions: Vec<Contribution> = both
                 .into_iter()
-                .map(|name| Contribution {
-                    feature: name.clone(),
-                    chosen: weight(own, name),
-                    rival: weight(others, name),
-                })
+                .map(|(name, [chosen, rival])| Contribution { feature: name.to_owned(), chosen, rival })
                 .filter(|part| part.chosen != part.rival)
                 .collect();
             let decisive = |part: &Contribution| (part.chosen - part.rival).abs();
             contributions.sort_by(|a, b| decisive(b).total_cmp(&decisive(a)));
-            let rival = rival.map(|rival| parts.links()[rival].1);
-            explanations.push(LinkExplanation { source, target, rival, contributions });
+            explanations.push(Explanation {
+                subject: thread.id.clone(),
+                chosen: format!("{source} answers {target}"),
+                rival: rival.map(|rival| parts.links()[rival].1.to_string()),
+                contributions,
+            });
         }
         Ok(explanations)
     }

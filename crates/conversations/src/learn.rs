@@ -1,100 +1,75 @@
 //! Training: links that are decoded together are learned together.
 
-use std::sync::atomic::AtomicBool;
-
 use consonant_learn::LearnError;
 use consonant_learn::hash::Fingerprint;
-use consonant_learn::model::{Model, ModelWriter};
+use consonant_learn::model::ModelWriter;
 use consonant_learn::names::FeatureNames;
-use consonant_learn::parts::{PartList, PartProblem, Parts as LearnParts};
+use consonant_learn::parts::{PartList, PartProblem, Parts};
 use consonant_learn::table::{HashKernel, Precision};
 use consonant_learn::trainer::{EpochReport, Method, Parameter, Run, Training, train as train_online};
+use consonant_task::{Data, Trained, Watch};
 use consonant_text::evaluate::LinkScores;
 use consonant_text::jsonl::{Fault, Record, Thread};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use crate::LinkerError;
 use crate::conversation::Conversation;
-use crate::decode::DecoderOptions;
-use crate::features::{self, LinkContext, Names};
-use crate::model::{Settings, Shape, TASK, WEIGHTS, Workspace};
-use crate::parts::{Constraint, GraphKind, Parts};
+use crate::features::{self, Names};
+use crate::model::{Description, Shape, TASK, WEIGHTS, Workspace};
+use crate::parts::{Constraint, GraphKind, LinkParts};
 use crate::words::Vocabulary;
-use crate::{Linker, ThreadsError};
 
-/// How a model of links is trained.
-#[derive(Debug, Clone)]
-pub struct ThreadsSettings {
-    /// Which parts are scored.
-    pub graph: GraphKind,
-    /// How many links a source gets; without it, what holds for nearly all sources of the training data.
-    pub constraint: Option<Constraint>,
-    /// How many units back a link may reach; memory and time grow with it.
-    pub window: usize,
-    /// Passes over the data.
-    pub epochs: usize,
-    /// Stop when link F1 on dev has not risen for so many epochs.
-    pub patience: Option<usize>,
-    /// The online method and its parameters.
-    pub training: Training<Method>,
-    /// Conversations that are decoded with the same weights; they can be decoded in parallel.
-    pub batch: usize,
-    /// Weights, as a power of two.
-    pub bits: u32,
-    /// Threads; they change the time and nothing else.
-    pub threads: usize,
-    /// The seed of the order in which conversations are visited.
-    pub seed: u64,
-}
-
-impl Default for ThreadsSettings {
-    fn default() -> Self {
-        Self {
-            graph: GraphKind::Triples,
-            constraint: None,
-            window: 64,
-            epochs: 20,
-            patience: Some(4),
-            training: Method::PassiveAggressive.into(),
-            batch: 4,
-            bits: 21,
-            threads: 1,
-            seed: 1,
-        }
+consonant_task::names! {
+    /// How many links a source may have, or that the training data shall tell.
+    pub enum Links {
+        /// What holds for nearly all sources of the training data.
+        Auto = "auto",
+        /// [`Constraint::Any`].
+        Any = "any",
+        /// [`Constraint::AtMostOne`].
+        AtMostOne = "at-most-one",
+        /// [`Constraint::AtLeastOne`].
+        AtLeastOne = "at-least-one",
+        /// [`Constraint::ExactlyOne`].
+        ExactlyOne = "exactly-one",
     }
 }
 
-/// What training tells as it goes.
-#[derive(Debug)]
-pub enum Progress<'a> {
-    /// The data was read.
-    Data {
-        /// How many links each source will get.
-        constraint: Constraint,
-        /// The share of sources in the training data that it holds for.
-        share: f64,
-        /// Links that reach further back than the window: they cannot be learned.
-        out_of_window: usize,
-    },
-    /// An epoch is done.
-    Epoch(&'a EpochReport),
+impl Links {
+    /// The constraint, if it is named.
+    pub fn constraint(self) -> Option<Constraint> {
+        self.name().parse().ok()
+    }
 }
 
-/// A model that was just trained.
-#[derive(Debug)]
-pub struct TrainedThreads {
-    /// The model, to be written to a file.
-    pub model: ModelWriter,
-    /// The epoch it is from.
-    pub epoch: usize,
-    /// Link F1 on dev.
-    pub f1: Option<f64>,
+impl From<Constraint> for Links {
+    fn from(constraint: Constraint) -> Self {
+        constraint.name().parse().unwrap_or(Self::Auto)
+    }
 }
 
-impl TrainedThreads {
-    /// The model as it will be when its file is opened.
-    pub fn open(&self) -> Result<Linker, ThreadsError> {
-        Linker::open(&Model::from_bytes(&self.model.to_bytes())?)
+consonant_task::settings! {
+    /// How a model of links is trained.
+    pub struct LinkerSettings {
+        algorithm training: Training<Method> = Method::PassiveAggressive;
+        /// What is decided together: nothing (pairs), neighbouring links (grid), or triples of them as well.
+        graph: GraphKind = GraphKind::Triples, "pairs|grid|triples";
+        /// How many earlier messages a message answers: any, at-most-one, at-least-one, exactly-one, or what holds for nearly all
+        /// messages of the training data (auto).
+        constraint: Links = Links::Auto, "LINKS" as "links";
+        /// How many messages back a link may reach; memory and time grow with it.
+        window: usize = 64, "N" in 1.0..=100_000.0;
+        /// Passes over the data at most.
+        epochs: usize = 20, "N" in 1.0..;
+        /// Stops after so many epochs without better links on dev.
+        patience: usize = 4, "N";
+        /// Conversations that are decoded with the same weights, in parallel.
+        batch: usize = 4, "N" in 1.0.., research;
+        /// Weights, as a power of two.
+        bits: u32 = 21, "N" in 8.0..=30.0, research;
+        /// Seed of the random order of conversations.
+        seed: u64 = 1, "N";
     }
 }
 
@@ -104,18 +79,24 @@ struct Example {
 }
 
 /// The training problem.
-struct Task<'a> {
+struct Learning<'a> {
     examples: &'a [Example],
     shape: Shape,
-    options: &'a DecoderOptions,
     bits: u32,
 }
 
-impl LearnParts for Task<'_> {
+/// Buffers of a training, where the search by rows is tried first.
+fn workspace() -> Workspace {
+    let mut workspace = Workspace::default();
+    workspace.decoder.rows_first = true;
+    workspace
+}
+
+impl Parts for Learning<'_> {
     type Workspace = Workspace;
 
     fn workspace(&self) -> Workspace {
-        Workspace::new(self.options.clone())
+        workspace()
     }
 
     fn examples(&self) -> usize {
@@ -129,30 +110,19 @@ impl LearnParts for Task<'_> {
     fn list(&self, example: usize, workspace: &mut Workspace, list: &mut PartList) -> Result<(), LearnError> {
         let Example { conversation, links } = &self.examples[example];
         let Workspace { parts, contexts, keys, present, .. } = workspace;
-        parts.rebuild(conversation.units.len(), self.shape.window, self.shape.graph, self.shape.constraint);
-        LinkContext::all(conversation, parts, contexts);
+        self.shape.lay_out(conversation, parts, contexts);
         mark(parts, links, present);
-        let is_gold = |part: usize| {
-            let pairs = parts.links().len();
-            let triples = pairs + parts.pairs().len();
-            match part {
-                _ if part < pairs => present[part],
-                _ if part < triples => parts.pairs()[part - pairs].links.iter().all(|&link| present[link]),
-                _ => parts.triples()[part - triples].links.iter().all(|&link| present[link]),
-            }
-        };
+        let mut gold = vec![false; parts.len()];
+        parts.of_links(present, |part| gold[part] = true);
         keys.0.clear();
         features::for_each_part(conversation, contexts, parts, keys, |part, keys| {
-            let gold = is_gold(part);
             // A wrong link costs one, and so does a missing one.
-            let cost = if part >= parts.links().len() {
-                0.0
-            } else if gold {
-                -1.0
-            } else {
-                1.0
+            let cost = match gold[part] {
+                _ if part >= parts.links().len() => 0.0,
+                true => -1.0,
+                false => 1.0,
             };
-            list.push(f32::from(gold), cost);
+            list.push(f32::from(gold[part]), cost);
             keys.0.iter().for_each(|&key| list.feature(HashKernel::index(key, self.bits)));
             keys.0.clear();
         });
@@ -174,7 +144,7 @@ impl LearnParts for Task<'_> {
 }
 
 /// Marks the links that are given and possible.
-fn mark(parts: &Parts, links: &[(usize, usize)], present: &mut Vec<bool>) {
+fn mark(parts: &LinkParts, links: &[(usize, usize)], present: &mut Vec<bool>) {
     present.clear();
     present.resize(parts.links().len(), false);
     for &(source, target) in links {
@@ -184,26 +154,21 @@ fn mark(parts: &Parts, links: &[(usize, usize)], present: &mut Vec<bool>) {
     }
 }
 
-/// Trains a model of links; `progress` hears of each step.
-pub fn train(
-    threads: &[Thread],
-    dev: Option<&[Thread]>,
-    settings: &ThreadsSettings,
-    progress: &mut dyn FnMut(Progress<'_>),
-    interrupt: Option<&AtomicBool>,
-) -> Result<TrainedThreads, ThreadsError> {
+/// Turns conversations into parts with features, and these into a model.
+pub(crate) fn train(
+    data: &Data<'_, Thread>,
+    settings: &LinkerSettings,
+    watch: &mut Watch<'_>,
+) -> Result<Trained, LinkerError> {
+    let (threads, dev) = (data.items(), data.dev);
     let training = suited(settings.training.clone())?;
     threads.iter().chain(dev.unwrap_or_default()).try_for_each(check)?;
     let counts = LinkCounts::of(threads, settings.window);
     if counts.links == 0 {
-        return Err(ThreadsError::NoLinks { conversations: threads.len() });
+        return Err(LinkerError::NoLinks { conversations: threads.len() });
     }
-    let constraint = settings.constraint.unwrap_or_else(|| counts.usual());
-    progress(Progress::Data {
-        constraint,
-        share: counts.share(constraint),
-        out_of_window: counts.out_of_window,
-    });
+    let constraint = settings.constraint.constraint().unwrap_or_else(|| counts.usual());
+    watch.note(counts.describe(constraint));
 
     let vocabulary = Vocabulary::gather(threads);
     let read = |thread: &Thread| Example {
@@ -212,35 +177,32 @@ pub fn train(
     };
     let examples: Vec<Example> = threads.iter().filter(|thread| thread.units.len() > 1).map(read).collect();
     let dev: Option<Vec<Example>> = dev.map(|dev| dev.iter().map(read).collect());
-    let shape = Shape { graph: settings.graph, constraint, window: settings.window };
-    let options = DecoderOptions { rows_first: true, ..DecoderOptions::default() };
-    let task = Task { examples: &examples, shape, options: &options, bits: settings.bits };
+    let (window, bits) = (settings.window, settings.bits);
+    let shape = Shape { graph: settings.graph, constraint, window };
     let mut scorer = |weights: &[f32]| {
-        let dev = dev.as_deref().unwrap_or_default();
-        evaluate(dev, shape, settings.bits, weights).map_err(LearnError::task)
+        evaluate(dev.as_deref().unwrap_or_default(), shape, bits, weights).map_err(LearnError::task)
     };
+    let (checkpoint, interrupt) = (watch.checkpoint.clone(), watch.stop);
     let trained = train_online(
-        &PartProblem::new(&task),
+        &PartProblem::new(&Learning { examples: &examples, shape, bits }),
         &training,
         Run {
             epochs: settings.epochs,
-            patience: settings.patience,
+            patience: Some(settings.patience),
             shuffle: true,
             seed: settings.seed,
             batch: settings.batch,
-            threads: settings.threads,
+            threads: rayon::current_num_threads(),
             dev: if dev.is_some() { Some(&mut scorer) } else { None },
-            progress: Some(&mut |report| progress(Progress::Epoch(report))),
+            progress: Some(&mut |report: &EpochReport| watch.epoch(None, report, "F1")),
+            checkpoint,
             interrupt,
             ..Run::default()
         },
     )?;
 
-    let description = Settings {
-        graph: settings.graph,
-        constraint,
-        window: settings.window,
-        training: settings.training.clone(),
+    let description = Description {
+        settings: settings.clone().constraint(constraint),
         epoch: trained.epoch,
         f1: trained.best,
         conversations: threads.len(),
@@ -251,9 +213,11 @@ pub fn train(
     let mut model = ModelWriter::new(TASK, serde_json::json!(description));
     vocabulary.store(&mut model);
     HashKernel::store(&mut model, WEIGHTS, &trained.weights, Precision::Single);
-    let names = strongest_names(threads, &examples, shape, settings.bits, &trained.weights);
+    let names = strongest_names(threads, &examples, shape, bits, &trained.weights);
     FeatureNames::store(&mut model, WEIGHTS, names.iter().map(|(key, name)| (*key, name.as_str())));
-    Ok(TrainedThreads { model, epoch: trained.epoch, f1: trained.best })
+    let f1 = trained.best.map_or(String::new(), |f1| format!(", link F1 on dev {:.2}", 100.0 * f1));
+    let summary = format!("epoch {}{f1}", trained.epoch);
+    Ok(Trained { model, epoch: trained.epoch, score: trained.best, summary })
 }
 
 /// The algorithm with the parameters that suit this task, unless others were asked for.
@@ -265,19 +229,15 @@ fn suited(training: Training<Method>) -> Result<Training<Method>, LearnError> {
 }
 
 /// Link F1 under some weights.
-fn evaluate(dev: &[Example], shape: Shape, bits: u32, weights: &[f32]) -> Result<f64, ThreadsError> {
+fn evaluate(dev: &[Example], shape: Shape, bits: u32, weights: &[f32]) -> Result<f64, LinkerError> {
     let weigh = |keys: &[u64]| keys.iter().map(|&key| weights[HashKernel::index(key, bits) as usize]).sum();
     let found: Vec<Vec<(usize, usize)>> = dev
         .par_iter()
-        .map_init(
-            || Workspace::new(DecoderOptions { rows_first: true, ..DecoderOptions::default() }),
-            |workspace, example| {
-                workspace.decode(&example.conversation, shape, weigh)?;
-                let links = workspace.parts.links().iter().zip(&workspace.present);
-                Ok(links.filter(|(_, on)| **on).map(|(&link, _)| link).collect())
-            },
-        )
-        .collect::<Result<_, ThreadsError>>()?;
+        .map_init(workspace, |workspace, example| {
+            workspace.decode(&example.conversation, shape, weigh)?;
+            Ok(workspace.links())
+        })
+        .collect::<Result<_, LinkerError>>()?;
     let mut scores = LinkScores::default();
     for (example, found) in dev.iter().zip(found) {
         scores.conversation(example.links.iter().copied(), found);
@@ -286,8 +246,8 @@ fn evaluate(dev: &[Example], shape: Shape, bits: u32, weights: &[f32]) -> Result
 }
 
 /// Readers check what they read; conversations may come from elsewhere.
-fn check(thread: &Thread) -> Result<(), ThreadsError> {
-    thread.check().map_err(|Fault { expected, came, hint, .. }| ThreadsError::Link {
+fn check(thread: &Thread) -> Result<(), LinkerError> {
+    thread.check().map_err(|Fault { expected, came, hint, .. }| LinkerError::Link {
         conversation: thread.id.clone(),
         expected,
         came,
@@ -339,8 +299,23 @@ impl LinkCounts {
         let [none, _, many] = self.sources;
         let all = self.sources.iter().sum::<usize>();
         let broken =
-            if constraint.allows_none() { 0 } else { none } + if constraint.allows_many() { 0 } else { many };
+            usize::from(!constraint.allows_none()) * none + usize::from(!constraint.allows_many()) * many;
         1.0 - broken as f64 / all.max(1) as f64
+    }
+
+    /// What the data are like under a constraint, for people.
+    fn describe(&self, constraint: Constraint) -> String {
+        let rule = match constraint {
+            Constraint::Any => "any number of links",
+            Constraint::AtMostOne => "at most one link",
+            Constraint::AtLeastOne => "at least one link",
+            Constraint::ExactlyOne => "exactly one link",
+        };
+        let lost = match self.out_of_window {
+            0 => String::new(),
+            lost => format!("; {lost} links reach further back than the window"),
+        };
+        format!("{rule} a message, as {:.2}% of the training data have{lost}", 100.0 * self.share(constraint))
     }
 
     /// The strongest constraint that nearly all sources satisfy.
@@ -369,12 +344,11 @@ fn strongest_names(
         if sizes.is_empty() { f32::INFINITY } else { *sizes.select_nth_unstable_by(at, f32::total_cmp).1 };
     let mut found: FxHashMap<u64, (usize, String)> = FxHashMap::default();
     let mut names = Names::default();
-    let (mut parts, mut contexts) = (Parts::default(), Vec::new());
+    let (mut parts, mut contexts) = (LinkParts::default(), Vec::new());
     for (thread, example) in threads.iter().filter(|thread| thread.units.len() > 1).zip(examples) {
         thread.units.iter().for_each(|unit| names.read(&unit.text));
         let conversation = &example.conversation;
-        parts.rebuild(conversation.units.len(), shape.window, shape.graph, shape.constraint);
-        LinkContext::all(conversation, &parts, &mut contexts);
+        shape.lay_out(conversation, &mut parts, &mut contexts);
         let is_strong = |key: u64| weights[HashKernel::index(key, bits) as usize].abs() >= least;
         features::for_each_part(conversation, &contexts, &parts, &mut names, |_, names| {
             for (key, name) in names.features.drain(..).filter(|(key, _)| is_strong(*key)) {

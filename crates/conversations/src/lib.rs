@@ -4,13 +4,14 @@
 //! These possible links lie on a grid, and neighbours on it depend on each other: who has just answered a question may go on
 //! doing so, and two people rarely answer crosswise. [`GraphKind`] says how much of that is scored: each link for itself,
 //! pairs of neighbours (Qu & Liu 2012), or patterns over two adjacent edges (Qian & Liu 2014, *2-Slave Dual
-//! Decomposition*). Links are found by [`Decoder`], each set with a [`Certificate`]: most are proven best.
+//! Decomposition*). Links are found by [`LinkDecoder`], each set with a
+//! [`Certificate`](consonant_task::Certificate): most are proven best.
 //!
 //! ```
-//! use consonant_conversations::{Constraint, Decoder, GraphKind, Parts};
+//! use consonant_conversations::{Constraint, GraphKind, LinkDecoder, LinkParts};
 //!
 //! // Three units, each of which answers one earlier unit.
-//! let parts = Parts::new(3, 10, GraphKind::Triples, Constraint::ExactlyOne);
+//! let parts = LinkParts::new(3, 10, GraphKind::Triples, Constraint::ExactlyOne);
 //! let mut scores = vec![0.0; parts.len()];
 //! scores[parts.link(2, 1).unwrap()] = 1.0;
 //! // Units 1 and 2 like to answer the same unit, and that much more than the last one prefers the other.
@@ -18,13 +19,14 @@
 //! scores[parts.links().len() + column] = 1.5;
 //!
 //! let mut present = Vec::new();
-//! let certificate = Decoder::default().decode(&parts, &scores, &mut present)?;
+//! let certificate = LinkDecoder::default().decode(&parts, &scores, &mut present)?;
 //! assert_eq!(present, [true, true, false]);
 //! assert_eq!((certificate.value(), certificate.is_optimal()), (Some(1.5), true));
-//! # Ok::<(), consonant_conversations::ThreadsError>(())
+//! # Ok::<(), consonant_conversations::LinkerError>(())
 //! ```
 //!
-//! [`train`] learns the scores from conversations with links; [`Linker`] applies what was learned.
+//! A [`Linker`] learns the scores from conversations with links and finds links in others, as every
+//! [`Task`](consonant_task::Task) does.
 
 #![forbid(unsafe_code)]
 
@@ -40,10 +42,8 @@ mod reduce;
 mod rows;
 mod words;
 
-pub use consonant_map::Certificate;
-pub use decode::{Algorithm, Decoder, DecoderOptions};
-pub use error::ThreadsError;
-pub use explain::{Contribution, LinkExplanation};
-pub use learn::{Progress, ThreadsSettings, TrainedThreads, train};
-pub use model::{Linked, Linker, TASK};
-pub use parts::{Constraint, GraphKind, Pair, PairShape, Parts, Triple};
+pub use decode::{LinkDecoder, LinkMethod};
+pub use error::LinkerError;
+pub use learn::{LinkerSettings, Links};
+pub use model::{Linker, LinkerOptions, TASK};
+pub use parts::{Constraint, GraphKind, LinkParts, Pair, PairShape, Triple};

@@ -1,35 +1,45 @@
 //! A model of links on disk, and what it does with conversations.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use consonant_learn::model::Model;
 use consonant_learn::names::FeatureNames;
 use consonant_learn::table::HashKernel;
-use consonant_learn::trainer::{Method, Training};
-use consonant_map::Certificate;
+use consonant_learn::trainer::{Method, TrainingAlgorithm as _};
+use consonant_task::{
+    Batch, Certificate, Data, Explanation, Inspection, Source, Task, Trained, Unit, Usage, Watch, Workers,
+};
+use consonant_text::Format;
 use consonant_text::jsonl::Thread;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::ThreadsError;
+use crate::LinkerError;
 use crate::conversation::Conversation;
-use crate::decode::{Decoder, DecoderOptions};
+use crate::decode::{LinkDecoder, LinkMethod};
 use crate::features::{self, Keys, LinkContext};
-use crate::parts::{Constraint, GraphKind, Parts};
+use crate::learn::{self, LinkerSettings};
+use crate::parts::{Constraint, GraphKind, LinkParts};
 use crate::words::Vocabulary;
 
 /// The name of the task in model files.
 pub const TASK: &str = "threads";
 pub(crate) const WEIGHTS: &str = "weights";
 
-/// How a model was made; the metadata of its file.
+consonant_task::settings! {
+    /// How links are found.
+    pub struct LinkerOptions {
+        /// How models that must agree are decoded: two-slave, spanning-trees, ad3, subgradient or exact.
+        decoder: LinkMethod = LinkMethod::TwoSlave, "NAME";
+    }
+}
+
+/// How a model was made; the metadata of its file. The constraint is the one that it has, whether it was given or found.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Settings {
-    pub graph: GraphKind,
-    pub constraint: Constraint,
-    pub window: usize,
+pub(crate) struct Description {
     #[serde(flatten)]
-    pub training: Training<Method>,
+    pub settings: LinkerSettings,
     pub epoch: usize,
     pub f1: Option<f64>,
     pub conversations: usize,
@@ -41,58 +51,51 @@ pub(crate) struct Settings {
 /// A trained model that says which unit answers which. Cheap to clone; the clones share the weights.
 #[derive(Debug, Clone)]
 pub struct Linker {
-    settings: Arc<Settings>,
+    pub(crate) shape: Shape,
     vocabulary: Arc<Vocabulary>,
     pub(crate) weights: HashKernel,
     names: Option<FeatureNames>,
-}
-
-/// How the linking of one conversation went.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Linked {
-    /// Value, bound, status, iterations and time of decoding; the time includes features and scores.
-    pub certificate: Certificate,
-    /// Units in the conversation.
-    pub units: usize,
+    workers: Workers<Workspace>,
 }
 
 /// Buffers for one thread.
 #[derive(Default)]
 pub(crate) struct Workspace {
-    pub parts: Parts,
+    pub parts: LinkParts,
     pub contexts: Vec<LinkContext>,
     pub keys: Keys,
     pub scores: Vec<f32>,
-    pub decoder: Decoder,
+    pub decoder: LinkDecoder,
     pub present: Vec<bool>,
 }
 
 impl Workspace {
-    pub(crate) fn new(options: DecoderOptions) -> Self {
-        Self { decoder: Decoder::new(options), ..Self::default() }
-    }
-
     /// Scores all parts of a conversation and finds its best links.
     pub(crate) fn decode(
         &mut self,
         conversation: &Conversation,
         shape: Shape,
         weigh: impl Fn(&[u64]) -> f32,
-    ) -> Result<Certificate, ThreadsError> {
+    ) -> Result<Certificate, LinkerError> {
         self.score(conversation, shape, weigh);
         self.decoder.decode(&self.parts, &self.scores, &mut self.present)
     }
 
     fn score(&mut self, conversation: &Conversation, shape: Shape, weigh: impl Fn(&[u64]) -> f32) {
         let Self { parts, contexts, keys, scores, .. } = self;
-        parts.rebuild(conversation.units.len(), shape.window, shape.graph, shape.constraint);
-        LinkContext::all(conversation, parts, contexts);
+        shape.lay_out(conversation, parts, contexts);
         scores.clear();
         keys.0.clear();
         features::for_each_part(conversation, contexts, parts, keys, |_, keys| {
             scores.push(weigh(&keys.0));
             keys.0.clear();
         });
+    }
+
+    /// The links that were found, as (source, target).
+    pub(crate) fn links(&self) -> Vec<(usize, usize)> {
+        let links = self.parts.links().iter().zip(&self.present);
+        links.filter(|(_, on)| **on).map(|(&link, _)| link).collect()
     }
 }
 
@@ -104,70 +107,130 @@ pub(crate) struct Shape {
     pub window: usize,
 }
 
-impl Linker {
-    /// Opens a model of links; other tasks' models are refused.
-    pub fn open(model: &Model) -> Result<Self, ThreadsError> {
-        let settings: Settings = model.settings(TASK)?;
+impl Shape {
+    /// Makes the parts of a conversation, and what its links look like.
+    pub(crate) fn lay_out(
+        self,
+        conversation: &Conversation,
+        parts: &mut LinkParts,
+        contexts: &mut Vec<LinkContext>,
+    ) {
+        parts.rebuild(conversation.units.len(), self.window, self.graph, self.constraint);
+        LinkContext::all(conversation, parts, contexts);
+    }
+}
+
+impl Task for Linker {
+    const NAME: &'static str = TASK;
+    const PLURAL: &'static str = "models of links";
+    const ABOUT: &'static str = r#"Trains a model that says which message of a conversation answers which.
+
+Data is JSONL: {"id", "units": [{"author", "time", "text"}], "links": [[source, target], …]} with units counted from 0 and target < source; author and time may be null."#;
+    const EXAMPLE: &'static str =
+        "consonant train threads --train train.jsonl --dev dev.jsonl --model threads.model --graph triples";
+    const SOURCES: &'static [Source] = &[Source {
+        name: "train",
+        help: "Training data in JSONL: conversations with links.",
+        formats: Self::FORMATS,
+    }];
+    const FORMATS: &'static [Format] = &[Format::Jsonl];
+
+    type Item = Thread;
+    type Settings = LinkerSettings;
+    type Options = LinkerOptions;
+    type Error = LinkerError;
+
+    fn algorithms() -> String {
+        let online = Method::ALL.iter().filter(|method| !method.needs_gradient());
+        online.map(|method| method.info().to_string()).collect()
+    }
+
+    fn check(settings: &LinkerSettings) -> Result<(), Usage> {
+        match settings.training.algorithm().needs_gradient() {
+            true => Err(Usage(
+                "links are learned by decoding; choose one of the algorithms of `--algorithm list`"
+                    .to_owned(),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    fn train(
+        data: &Data<'_, Thread>,
+        settings: &LinkerSettings,
+        watch: &mut Watch<'_>,
+    ) -> Result<Trained, LinkerError> {
+        learn::train(data, settings, watch)
+    }
+
+    fn open(model: &Model) -> Result<Self, LinkerError> {
+        let Description { settings: LinkerSettings { graph, constraint, window, .. }, .. } =
+            model.settings(TASK)?;
+        let constraint = constraint
+            .constraint()
+            .ok_or_else(|| model.damaged("it does not say how many links there are"))?;
         Ok(Self {
+            shape: Shape { graph, constraint, window },
             weights: HashKernel::open(model, WEIGHTS)?,
             vocabulary: Arc::new(Vocabulary::open(model)?),
             names: FeatureNames::open(model, WEIGHTS)?,
-            settings: Arc::new(settings),
+            workers: Workers::new(),
         })
     }
 
+    fn batch(&self) -> Batch {
+        Batch::Items(256)
+    }
+
+    /// Replaces the links of conversations by those it finds.
+    fn decode(&self, threads: &mut [Thread], options: &LinkerOptions) -> Result<Vec<Unit>, LinkerError> {
+        let link = |thread: &mut Thread| {
+            let start = Instant::now();
+            let mut workspace = self.workers.take(Workspace::default);
+            workspace.decoder.method = options.decoder;
+            let mut certificate =
+                workspace.decode(&self.read(thread), self.shape, |keys| self.weights.sum(keys))?;
+            certificate.seconds = start.elapsed().as_secs_f64();
+            thread.links = workspace.links();
+            Ok(Unit { certificate, tokens: thread.units.len() })
+        };
+        threads.par_iter_mut().map(link).collect()
+    }
+
+    fn inspect(&self, top: usize) -> Inspection {
+        let row = |(weight, feature): (f32, &str)| vec![weight.into(), feature.to_owned().into()];
+        Inspection::default().table(&["weight", "feature"], self.strongest(top).into_iter().map(row))
+    }
+
+    fn explain(&self, thread: &Thread) -> Option<Result<Vec<Explanation>, LinkerError>> {
+        Some(self.explain_links(thread))
+    }
+}
+
+impl Linker {
     /// Which parts it scores.
     pub fn graph(&self) -> GraphKind {
-        self.settings.graph
+        self.shape.graph
     }
 
     /// How many links a source gets.
     pub fn constraint(&self) -> Constraint {
-        self.settings.constraint
+        self.shape.constraint
     }
 
     /// How many units back a link may reach.
     pub fn window(&self) -> usize {
-        self.settings.window
-    }
-
-    pub(crate) fn shape(&self) -> Shape {
-        let Settings { graph, constraint, window, .. } = *self.settings;
-        Shape { graph, constraint, window }
+        self.shape.window
     }
 
     pub(crate) fn read(&self, thread: &Thread) -> Conversation {
         Conversation::new(thread, &self.vocabulary)
     }
 
-    /// Replaces the links of conversations by those it finds, in parallel on rayon's threads.
-    pub fn link(
-        &self,
-        threads: &mut [Thread],
-        options: &DecoderOptions,
-    ) -> Result<Vec<Linked>, ThreadsError> {
-        threads
-            .par_iter_mut()
-            .map_init(
-                || Workspace::new(options.clone()),
-                |workspace, thread| {
-                    let start = std::time::Instant::now();
-                    let conversation = self.read(thread);
-                    let mut certificate =
-                        workspace.decode(&conversation, self.shape(), |keys| self.weights.sum(keys))?;
-                    let links = workspace.parts.links().iter().zip(&workspace.present);
-                    thread.links = links.filter(|(_, on)| **on).map(|(&link, _)| link).collect();
-                    certificate.seconds = start.elapsed().as_secs_f64();
-                    Ok(Linked { certificate, units: thread.units.len() })
-                },
-            )
-            .collect()
-    }
-
     /// The parts of a conversation with their scores, for decoding by other means.
-    pub fn score(&self, thread: &Thread) -> (Parts, Vec<f32>) {
+    pub fn score(&self, thread: &Thread) -> (LinkParts, Vec<f32>) {
         let mut workspace = Workspace::default();
-        workspace.score(&self.read(thread), self.shape(), |keys| self.weights.sum(keys));
+        workspace.score(&self.read(thread), self.shape, |keys| self.weights.sum(keys));
         (workspace.parts, workspace.scores)
     }
 

@@ -4,33 +4,34 @@
 //! there. Every function of neighbouring links is a sum of such products, so nothing is lost by having no parts for links
 //! that are absent.
 
-use serde::{Deserialize, Serialize};
-
-/// Which parts are scored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum GraphKind {
-    /// Each link for itself.
-    Pairs,
-    /// Links and pairs of neighbours on the grid (Qu & Liu 2012).
-    Grid,
-    /// Also patterns over two adjacent edges of the grid (Qian & Liu 2014).
-    #[default]
-    Triples,
+consonant_task::names! {
+    /// Which parts are scored.
+    #[derive(Default)]
+    pub enum GraphKind {
+        /// Each link for itself.
+        Pairs = "pairs",
+        /// Links and pairs of neighbours on the grid (Qu & Liu 2012).
+        Grid = "grid",
+        /// Also patterns over two adjacent edges of the grid (Qian & Liu 2014).
+        #[default]
+        Triples = "triples",
+    }
 }
 
-/// How many links a source has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Constraint {
-    /// Any number.
-    Any,
-    /// None or one.
-    AtMostOne,
-    /// One or more.
-    AtLeastOne,
-    /// One.
-    ExactlyOne,
+consonant_task::names! {
+    /// How many links a source has.
+    #[derive(Default)]
+    pub enum Constraint {
+        /// Any number.
+        #[default]
+        Any = "any",
+        /// None or one.
+        AtMostOne = "at-most-one",
+        /// One or more.
+        AtLeastOne = "at-least-one",
+        /// One.
+        ExactlyOne = "exactly-one",
+    }
 }
 
 impl Constraint {
@@ -42,6 +43,11 @@ impl Constraint {
     /// Whether a source may have no link.
     pub fn allows_none(self) -> bool {
         matches!(self, Self::Any | Self::AtMostOne)
+    }
+
+    /// Whether a source may have so many links.
+    pub fn allows(self, links: usize) -> bool {
+        (links > 0 || self.allows_none()) && (links < 2 || self.allows_many())
     }
 }
 
@@ -77,8 +83,8 @@ pub struct Triple {
 }
 
 /// The parts of one conversation; parts are counted from 0: links, then pairs, then triples.
-#[derive(Debug, Clone)]
-pub struct Parts {
+#[derive(Debug, Clone, Default)]
+pub struct LinkParts {
     units: usize,
     window: usize,
     constraint: Constraint,
@@ -89,25 +95,11 @@ pub struct Parts {
     triples: Vec<Triple>,
 }
 
-impl Default for Parts {
-    fn default() -> Self {
-        Self::new(0, 1, GraphKind::Pairs, Constraint::Any)
-    }
-}
-
-impl Parts {
+impl LinkParts {
     /// The parts of a conversation of so many units, whose links reach back `window` units at most. Parts that the
     /// constraint makes impossible are left out.
     pub fn new(units: usize, window: usize, kind: GraphKind, constraint: Constraint) -> Self {
-        let mut parts = Self {
-            units,
-            window: window.max(1),
-            constraint,
-            rows: Vec::new(),
-            links: Vec::new(),
-            pairs: Vec::new(),
-            triples: Vec::new(),
-        };
+        let mut parts = Self::default();
         parts.rebuild(units, window, kind, constraint);
         parts
     }
@@ -219,21 +211,19 @@ impl Parts {
         &self.triples
     }
 
+    /// The links of every part that has several: of pairs, then of triples.
+    pub fn members(&self) -> impl Iterator<Item = &[usize]> {
+        let pairs = self.pairs.iter().map(|pair| pair.links.as_slice());
+        pairs.chain(self.triples.iter().map(|triple| triple.links.as_slice()))
+    }
+
     /// Calls `visit` with every part whose links are all among those given.
     pub fn of_links(&self, present: &[bool], mut visit: impl FnMut(usize)) {
         (0..self.links.len()).filter(|&link| present[link]).for_each(&mut visit);
+        let is_there = |members: &[usize]| members.iter().all(|&link| present[link]);
         let first = self.links.len();
-        for (at, pair) in self.pairs.iter().enumerate() {
-            if pair.links.iter().all(|&link| present[link]) {
-                visit(first + at);
-            }
-        }
-        let first = first + self.pairs.len();
-        for (at, triple) in self.triples.iter().enumerate() {
-            if triple.links.iter().all(|&link| present[link]) {
-                visit(first + at);
-            }
-        }
+        let there = self.members().enumerate().filter(|(_, members)| is_there(members));
+        there.for_each(|(at, _)| visit(first + at));
     }
 
     /// The score of a set of links.
@@ -248,9 +238,7 @@ impl Parts {
         (0..self.units).all(|source| {
             let row = self.row(source);
             let count = present[row.clone()].iter().filter(|&&on| on).count();
-            row.is_empty()
-                || ((count > 0 || self.constraint.allows_none())
-                    && (count < 2 || self.constraint.allows_many()))
+            row.is_empty() || self.constraint.allows(count)
         })
     }
 }
@@ -267,7 +255,7 @@ mod tests {
 
     #[test]
     fn the_grid_has_its_neighbours_and_triples() {
-        let parts = Parts::new(4, 99, GraphKind::Triples, Constraint::Any);
+        let parts = LinkParts::new(4, 99, GraphKind::Triples, Constraint::Any);
         assert_eq!(parts.links(), [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)]);
         let count = |shape| parts.pairs().iter().filter(|pair| pair.shape == shape).count();
         assert_eq!(count(PairShape::Row), 3);
@@ -278,22 +266,22 @@ mod tests {
         assert_eq!(parts.triples()[0].links.map(|link| parts.links()[link]), [(1, 0), (2, 0), (3, 0)]);
         assert!(parts.pairs().iter().all(|pair| pair.links[0] < pair.links[1]));
         // A thread of forty units, as in the papers' experiments.
-        let large = Parts::new(40, 99, GraphKind::Triples, Constraint::Any);
+        let large = LinkParts::new(40, 99, GraphKind::Triples, Constraint::Any);
         assert_eq!(large.links().len(), 780);
         assert_eq!((large.pairs().len(), large.triples().len()), (2 * 741 + 703 + 741 + 703, 703));
     }
 
     #[test]
     fn windows_and_constraints_leave_parts_out() {
-        let parts = Parts::new(5, 2, GraphKind::Triples, Constraint::ExactlyOne);
+        let parts = LinkParts::new(5, 2, GraphKind::Triples, Constraint::ExactlyOne);
         assert_eq!(parts.links().len(), 1 + 2 + 2 + 2);
         assert_eq!(parts.link(4, 1), None);
         assert_eq!(parts.link(4, 2).map(|link| parts.links()[link]), Some((4, 2)));
         assert!(parts.pairs().iter().all(|pair| pair.shape != PairShape::Row));
         for kind in [GraphKind::Pairs, GraphKind::Grid, GraphKind::Triples] {
-            let single = Parts::new(1, 9, kind, Constraint::AtLeastOne);
+            let single = LinkParts::new(1, 9, kind, Constraint::AtLeastOne);
             assert!(single.is_empty() && single.satisfies(&[]));
-            assert_eq!(Parts::new(0, 9, kind, Constraint::Any).len(), 0);
+            assert_eq!(LinkParts::new(0, 9, kind, Constraint::Any).len(), 0);
         }
     }
 }

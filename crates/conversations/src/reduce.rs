@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use crate::parts::{Constraint, Parts};
+use crate::parts::{Constraint, LinkParts};
 
 /// The state of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -51,7 +51,7 @@ const ROUNDS: usize = 20;
 
 impl Problem {
     /// Sets the problem up; with `fix`, decides what can be decided.
-    pub(crate) fn build(&mut self, parts: &Parts, scores: &[f32], fix: bool) {
+    pub(crate) fn build(&mut self, parts: &LinkParts, scores: &[f32], fix: bool) {
         self.fixed.clear();
         self.fixed.resize(parts.links().len(), Fixed::Open);
         if fix {
@@ -66,14 +66,12 @@ impl Problem {
     }
 
     /// The most and the least that each open link can be worth.
-    fn weigh(&mut self, parts: &Parts, scores: &[f32]) {
+    fn weigh(&mut self, parts: &LinkParts, scores: &[f32]) {
         let links = parts.links().len();
         self.gain.clear();
         self.gain.extend(scores[..links].iter().map(|&score| f64::from(score)));
         self.loss.clone_from(&self.gain);
-        let members = parts.pairs().iter().map(|pair| pair.links.as_slice());
-        let members = members.chain(parts.triples().iter().map(|triple| triple.links.as_slice()));
-        for (members, &score) in members.zip(&scores[links..]) {
+        for (members, &score) in parts.members().zip(&scores[links..]) {
             if score == 0.0 || members.iter().any(|&link| self.fixed[link] == Fixed::Off) {
                 continue;
             }
@@ -90,20 +88,17 @@ impl Problem {
     }
 
     /// Fixes links of each source; says whether there were any.
-    fn fix_rows(&mut self, parts: &Parts) -> bool {
+    fn fix_rows(&mut self, parts: &LinkParts) -> bool {
         let constraint = parts.constraint();
         let mut changed = false;
         for source in 1..parts.units() {
             let row = parts.row(source);
-            let open = |fixed: &[Fixed], link: usize| fixed[link] == Fixed::Open;
             let is_served = row.clone().any(|link| self.fixed[link] == Fixed::On);
             let alternatives = row.clone().filter(|&link| self.fixed[link] != Fixed::Off);
-            let Some(best) = alternatives.clone().max_by(|&a, &b| self.loss[a].total_cmp(&self.loss[b]))
-            else {
-                continue;
-            };
+            let best = alternatives.max_by(|&a, &b| self.loss[a].total_cmp(&self.loss[b]));
+            let Some(best) = best else { continue };
             for link in row.clone() {
-                if !open(&self.fixed, link) {
+                if self.fixed[link] != Fixed::Open {
                     continue;
                 }
                 let worthless = self.gain[link] < 0.0;
@@ -137,7 +132,7 @@ impl Problem {
     }
 
     /// What is left: open links, their parts, and the constraints of their sources.
-    fn collect(&mut self, parts: &Parts, scores: &[f32]) {
+    fn collect(&mut self, parts: &LinkParts, scores: &[f32]) {
         let Self { fixed, links, rows, pairs, triples, constant, index, .. } = self;
         links.clear();
         rows.clear();
@@ -167,9 +162,7 @@ impl Problem {
                 rows.push(Row { source, links: start..links.len(), constraint });
             }
         }
-        let members = parts.pairs().iter().map(|pair| pair.links.as_slice());
-        let members = members.chain(parts.triples().iter().map(|triple| triple.links.as_slice()));
-        for (members, &score) in members.zip(&scores[parts.links().len()..]) {
+        for (members, &score) in parts.members().zip(&scores[parts.links().len()..]) {
             if score == 0.0 || members.iter().any(|&link| fixed[link] == Fixed::Off) {
                 continue;
             }

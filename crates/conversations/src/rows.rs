@@ -5,7 +5,6 @@
 //! (two) rows, which is small when most links are decided beforehand, and hopeless when they are not. The engine eliminates variables
 //! through tables over them; here a row's subsets that break its constraint are never listed, and triples never become tables.
 
-use crate::parts::Constraint;
 use crate::reduce::Problem;
 
 /// Additions at most; some ten milliseconds.
@@ -77,9 +76,8 @@ impl RowSearch {
             last = Some(row.source);
             let first = subsets.len();
             let all = 1u32 << row.links.len();
-            subsets.extend(
-                (0..all).filter(|subset| allows(row.constraint, subset.count_ones())).map(|s| s as u16),
-            );
+            let is_allowed = |subset: &u32| row.constraint.allows(subset.count_ones() as usize);
+            subsets.extend((0..all).filter(is_allowed).map(|subset| subset as u16));
             for (bit, link) in row.links.clone().enumerate() {
                 place[link] = (rows.len() as u32, 1 << bit);
             }
@@ -186,10 +184,6 @@ impl RowSearch {
             subsets[rows[stage as usize].first + chosen[stage as usize]] & bit != 0
         }));
     }
-}
-
-fn allows(constraint: Constraint, links: u32) -> bool {
-    (links > 0 || constraint.allows_none()) && (links < 2 || constraint.allows_many())
 }
 
 /// Makes a table of zeros over two lists of subsets and adds products to it.

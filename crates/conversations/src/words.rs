@@ -132,49 +132,20 @@ impl Cues {
         set(Self::GREETS, GREETING.contains(&first));
         set(Self::GOES_ON, GOING_ON.contains(&first));
         set(Self::ADVICE, ADVISING.contains(&first));
-        set(Self::SPEAKER, ["i", "i'm", "im", "i've", "my", "i'll", "i'd", "we"].contains(&first));
-        set(
-            Self::POINTS,
-            ["it", "that", "this", "its", "it's", "that's", "thats", "they", "those"].contains(&first),
-        );
+        set(Self::SPEAKER, SPEAKING.contains(&first));
+        set(Self::POINTS, POINTING.contains(&first));
         set(Self::ACTION, text.starts_with("* "));
         set(Self::ADDRESS, text.contains("://") || text.contains("www."));
         let end = text.trim_end();
-        set(
-            Self::UNFINISHED,
-            end.ends_with("..") || end.ends_with(',') || end.ends_with('-') || end.ends_with(':'),
-        );
+        set(Self::UNFINISHED, end.ends_with("..") || end.ends_with([',', '-', ':']));
         let mut buffer = String::new();
         for_each_word(text, &mut buffer, |word, raw| {
             set(Self::THANKS, word.starts_with("thank") || matches!(word, "thx" | "ty" | "cheers" | "tnx"));
             set(Self::LAUGHS, matches!(word, "lol" | "haha" | "hehe" | "heh" | "hah" | "rofl"));
             set(Self::SORRY, matches!(word, "sorry" | "oops" | "pardon"));
-            set(
-                Self::TROUBLE,
-                matches!(
-                    word,
-                    "error"
-                        | "errors"
-                        | "problem"
-                        | "problems"
-                        | "fails"
-                        | "failed"
-                        | "broken"
-                        | "doesn't"
-                        | "can't"
-                        | "cannot"
-                        | "won't"
-                        | "doesnt"
-                        | "cant"
-                ),
-            );
-            set(
-                Self::COMMAND,
-                word == "sudo"
-                    || word == "apt-get"
-                    || raw.len() > 2 && raw.starts_with('/')
-                    || raw.starts_with("--"),
-            );
+            set(Self::TROUBLE, TROUBLED.contains(&word));
+            let is_path = raw.len() > 2 && raw.starts_with('/');
+            set(Self::COMMAND, matches!(word, "sudo" | "apt-get") || is_path || raw.starts_with("--"));
         });
         Self(cues)
     }
@@ -199,6 +170,12 @@ const GOING_ON: [&str; 16] = [
 const ADVISING: [&str; 20] = [
     "try", "use", "check", "run", "type", "install", "look", "see", "go", "open", "read", "make", "add",
     "maybe", "you", "your", "you're", "just", "there", "there's",
+];
+const SPEAKING: [&str; 8] = ["i", "i'm", "im", "i've", "my", "i'll", "i'd", "we"];
+const POINTING: [&str; 9] = ["it", "that", "this", "its", "it's", "that's", "thats", "they", "those"];
+const TROUBLED: [&str; 13] = [
+    "error", "errors", "problem", "problems", "fails", "failed", "broken", "doesn't", "can't", "cannot",
+    "won't", "doesnt", "cant",
 ];
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Decoders against all sets of links of small conversations.
 
-use consonant_conversations::{Algorithm, Constraint, Decoder, DecoderOptions, GraphKind, Parts};
+use consonant_conversations::{Constraint, GraphKind, LinkDecoder, LinkMethod, LinkParts};
+use consonant_task::Certificate;
 
 struct Random(u64);
 
@@ -15,14 +16,24 @@ impl Random {
     }
 }
 
-const CONSTRAINTS: [Constraint; 4] =
-    [Constraint::Any, Constraint::AtMostOne, Constraint::AtLeastOne, Constraint::ExactlyOne];
-const GRAPHS: [GraphKind; 3] = [GraphKind::Pairs, GraphKind::Grid, GraphKind::Triples];
+/// What links were found, and what is known about them.
+fn decode(mut decoder: LinkDecoder, parts: &LinkParts, scores: &[f32]) -> (Vec<bool>, f64, Certificate) {
+    let mut present = Vec::new();
+    let certificate = decoder.decode(parts, scores, &mut present).unwrap();
+    assert!(parts.satisfies(&present));
+    let value = certificate.value().unwrap();
+    (present, value, certificate)
+}
 
 /// Parts with scores: links between -2 and 1, the others weaker or stronger than they.
-fn problem(random: &mut Random, units: usize, graph: GraphKind, constraint: Constraint) -> (Parts, Vec<f32>) {
+fn problem(
+    random: &mut Random,
+    units: usize,
+    graph: GraphKind,
+    constraint: Constraint,
+) -> (LinkParts, Vec<f32>) {
     let window = [2, 3, 99][random.below(3)];
-    let parts = Parts::new(units, window, graph, constraint);
+    let parts = LinkParts::new(units, window, graph, constraint);
     let strength = [0.2, 0.6, 2.0][random.below(3)];
     let links = parts.links().len();
     let scores = (0..parts.len())
@@ -31,7 +42,7 @@ fn problem(random: &mut Random, units: usize, graph: GraphKind, constraint: Cons
     (parts, scores)
 }
 
-fn best(parts: &Parts, scores: &[f32]) -> f64 {
+fn best(parts: &LinkParts, scores: &[f32]) -> f64 {
     let links = parts.links().len();
     let mut present = vec![false; links];
     let mut best = f64::NEG_INFINITY;
@@ -47,46 +58,31 @@ fn best(parts: &Parts, scores: &[f32]) -> f64 {
 #[test]
 fn decoders_find_or_bound_the_best_of_all_sets() {
     let mut random = Random(5);
-    let mut present = Vec::new();
-    let (mut optimal, mut all) = ([0; 5], 0);
+    let (mut optimal, mut all) = ([0; LinkMethod::ALL.len()], 0);
     for round in 0..120 {
-        let (graph, constraint) = (GRAPHS[round % 3], CONSTRAINTS[round / 3 % 4]);
+        let (graph, constraint) = (GraphKind::ALL[round % 3], Constraint::ALL[round / 3 % 4]);
         let units = 1 + random.below(5);
         let (parts, scores) = problem(&mut random, units, graph, constraint);
         let best = best(&parts, &scores);
         all += 1;
-        for (at, &(name, algorithm)) in Algorithm::NAMES.iter().enumerate() {
+        for (at, &method) in LinkMethod::ALL.iter().enumerate() {
             for (reduce, finish, rows_first) in
                 [(false, false, false), (true, false, false), (true, true, false), (true, true, true)]
             {
-                let options =
-                    DecoderOptions { algorithm, reduce, finish, rows_first, ..DecoderOptions::default() };
-                let certificate = Decoder::new(options).decode(&parts, &scores, &mut present).unwrap();
-                let label = format!(
-                    "round {round}, {name}, {graph:?}, {constraint:?}, {reduce} {finish} {rows_first}"
-                );
-                assert!(parts.satisfies(&present), "{label}");
-                assert!(
-                    (parts.value(&scores, &present) - certificate.value().unwrap()).abs() < 1e-9,
-                    "{label}"
-                );
-                assert!(
-                    certificate.bound() > best - 1e-5,
-                    "{label}: bound {} below {best}",
-                    certificate.bound()
-                );
-                assert!(certificate.value().unwrap() <= best + 1e-9, "{label}");
-                if certificate.is_optimal() {
-                    assert!(
-                        certificate.value().unwrap() > best - 1e-5,
-                        "{label}: {} is not {best}",
-                        certificate.value().unwrap()
-                    );
-                }
+                let mut decoder = LinkDecoder::new(method);
+                (decoder.reduce, decoder.finish, decoder.rows_first) = (reduce, finish, rows_first);
+                let (present, value, certificate) = decode(decoder, &parts, &scores);
+                let label =
+                    format!("round {round}, {method}, {graph}, {constraint}, {reduce} {finish} {rows_first}");
+                assert!((parts.value(&scores, &present) - value).abs() < 1e-9, "{label}");
+                assert!(certificate.bound() > best - 1e-5, "{label}: {certificate:?} below {best}");
+                assert!(value <= best + 1e-9, "{label}");
+                let proven = certificate.is_optimal();
+                assert!(!proven || value > best - 1e-5, "{label}: {value} is not {best}");
                 let must =
-                    algorithm == Algorithm::Exact || rows_first || finish && algorithm == Algorithm::TwoSlave;
-                assert!(!must || certificate.is_optimal(), "{label}");
-                optimal[at] += usize::from(reduce && !finish && certificate.is_optimal());
+                    method == LinkMethod::Exact || rows_first || finish && method == LinkMethod::TwoSlave;
+                assert!(!must || proven, "{label}");
+                optimal[at] += usize::from(reduce && !finish && proven);
             }
         }
     }
@@ -96,22 +92,16 @@ fn decoders_find_or_bound_the_best_of_all_sets() {
 #[test]
 fn two_slave_never_ends_above_the_naive_bound() {
     let mut random = Random(11);
-    let mut present = Vec::new();
     for round in 0..24 {
-        let constraint = CONSTRAINTS[round % 4];
+        let constraint = Constraint::ALL[round % 4];
         let (parts, scores) = problem(&mut random, 8, GraphKind::Triples, constraint);
-        let mut bound = |algorithm| {
-            let options = DecoderOptions {
-                algorithm,
-                max_iterations: 3000,
-                finish: false,
-                reduce: false,
-                ..DecoderOptions::default()
-            };
-            let found = Decoder::new(options).decode(&parts, &scores, &mut present).unwrap();
-            (found.bound(), found.value().unwrap())
+        let bound = |method| {
+            let mut decoder = LinkDecoder::new(method);
+            (decoder.max_iterations, decoder.finish, decoder.reduce) = (3000, false, false);
+            let (_, value, found) = decode(decoder, &parts, &scores);
+            (found.bound(), value)
         };
-        let (two_slave, naive) = (bound(Algorithm::TwoSlave), bound(Algorithm::SpanningTrees));
+        let (two_slave, naive) = (bound(LinkMethod::TwoSlave), bound(LinkMethod::SpanningTrees));
         // Both stop when a bound falls no more than a thousandth of its gap.
         let slack = 0.02 * (naive.0 - naive.1.max(two_slave.1)) + 1e-6;
         assert!(
@@ -124,7 +114,7 @@ fn two_slave_never_ends_above_the_naive_bound() {
 #[test]
 fn long_conversations_are_proven_piece_by_piece() {
     let mut random = Random(3);
-    let parts = Parts::new(300, 12, GraphKind::Triples, Constraint::AtLeastOne);
+    let parts = LinkParts::new(300, 12, GraphKind::Triples, Constraint::AtLeastOne);
     let links = parts.links().len();
     assert!(links < 300 * 12, "the window bounds what is made");
     let mut scores: Vec<f32> = (0..parts.len())
@@ -134,18 +124,10 @@ fn long_conversations_are_proven_piece_by_piece() {
         let target = source - 1 - random.below(source.min(4));
         scores[parts.link(source, target).unwrap()] += 2.0;
     }
-    let mut present = Vec::new();
-    let certificate = Decoder::default().decode(&parts, &scores, &mut present).unwrap();
-    assert!(parts.satisfies(&present));
-    assert!(
-        certificate.bound() - certificate.value().unwrap() <= 1e-3 * certificate.value().unwrap().abs(),
-        "{certificate:?}"
-    );
-    let again = Decoder::new(DecoderOptions { rows_first: true, ..DecoderOptions::default() })
-        .decode(&parts, &scores, &mut present)
-        .unwrap();
-    assert!(
-        again.value().unwrap() <= certificate.bound() + 1e-6
-            && certificate.value().unwrap() <= again.bound() + 1e-6
-    );
+    let (_, value, certificate) = decode(LinkDecoder::default(), &parts, &scores);
+    assert!(certificate.bound() - value <= 1e-3 * value.abs(), "{certificate:?}");
+    let mut decoder = LinkDecoder::default();
+    decoder.rows_first = true;
+    let (_, again, proof) = decode(decoder, &parts, &scores);
+    assert!(again <= certificate.bound() + 1e-6 && value <= proof.bound() + 1e-6);
 }

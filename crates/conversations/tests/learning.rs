@@ -1,10 +1,11 @@
 //! Training on made-up conversations, and what is refused.
 
 use consonant_conversations::{
-    Algorithm, Constraint, DecoderOptions, GraphKind, Linker, Progress, ThreadsError, ThreadsSettings, train,
+    Constraint, GraphKind, LinkMethod, Linker, LinkerError, LinkerOptions, LinkerSettings, Links,
 };
 use consonant_learn::model::Model;
 use consonant_learn::trainer::Method;
+use consonant_task::{Data, Event, Task, Trained, Watch};
 use consonant_text::evaluate::LinkScores;
 use consonant_text::jsonl::{Thread, ThreadUnit};
 
@@ -50,8 +51,12 @@ fn chats(count: usize, seed: u64) -> Vec<Thread> {
         .collect()
 }
 
-fn small(graph: GraphKind) -> ThreadsSettings {
-    ThreadsSettings { graph, bits: 16, epochs: 6, ..ThreadsSettings::default() }
+fn small(graph: GraphKind) -> LinkerSettings {
+    LinkerSettings::new().graph(graph).bits(16u32).epochs(6usize)
+}
+
+fn train(threads: &[Thread], settings: &LinkerSettings) -> Result<Trained, LinkerError> {
+    Linker::train(&Data::new(threads), settings, &mut Watch::none())
 }
 
 fn f1(gold: &[Thread], found: &[Thread]) -> f64 {
@@ -66,37 +71,32 @@ fn f1(gold: &[Thread], found: &[Thread]) -> f64 {
 fn links_are_learned_with_every_graph_and_survive_the_file() {
     let (data, dev) = (chats(40, 1), chats(15, 2));
     for graph in [GraphKind::Pairs, GraphKind::Grid, GraphKind::Triples] {
-        let mut epochs = 0;
-        let trained = train(
-            &data,
-            Some(&dev),
-            &small(graph),
-            &mut |step| match step {
-                Progress::Data { constraint, share, out_of_window } => {
-                    assert_eq!((constraint, share, out_of_window), (Constraint::ExactlyOne, 1.0, 0));
-                }
-                Progress::Epoch(_) => epochs += 1,
-            },
-            None,
-        )
-        .unwrap();
+        let (mut notes, mut epochs) = (Vec::new(), 0);
+        let mut listener = |event: Event| match event {
+            Event::Note(text) => notes.push(text),
+            _ => epochs += 1,
+        };
+        let data = Data::new(&data).with_dev(&dev);
+        let trained = Linker::train(&data, &small(graph), &mut Watch::with(&mut listener)).unwrap();
+        assert_eq!(notes, ["exactly one link a message, as 100.00% of the training data have"]);
         assert!((1..=6).contains(&epochs));
-        let linker = trained.open().unwrap();
+        let linker = Linker::open(&trained.open().unwrap()).unwrap();
         assert_eq!((linker.graph(), linker.constraint()), (graph, Constraint::ExactlyOne));
         let mut found = dev.clone();
-        let linked = linker.link(&mut found, &DecoderOptions::default()).unwrap();
+        let units = linker.decode(&mut found, &LinkerOptions::default()).unwrap();
         let score = f1(&dev, &found);
-        assert!(score > 0.9, "{graph:?}: {score}");
-        assert_eq!(Some(score), trained.f1, "the file says what training saw");
-        assert!(linked.iter().all(|unit| unit.certificate.status().name() == "optimal"));
-        for (_, algorithm) in Algorithm::NAMES {
+        assert!(score > 0.9, "{graph}: {score}");
+        assert_eq!(Some(score), trained.score, "the file says what training saw");
+        assert!(units.iter().all(|unit| unit.certificate.is_optimal()));
+        for &method in LinkMethod::ALL {
             let mut others = dev.clone();
-            linker.link(&mut others, &DecoderOptions { algorithm, ..DecoderOptions::default() }).unwrap();
-            assert!(f1(&dev, &others) > score - 0.05, "{graph:?}, {algorithm:?}");
+            linker.decode(&mut others, &LinkerOptions::new().decoder(method)).unwrap();
+            assert!(f1(&dev, &others) > score - 0.05, "{graph}, {method}");
         }
-        assert_eq!(linker.strongest(7).len(), 7);
-        let explained = linker.explain(&dev[0]).unwrap();
+        assert_eq!(linker.inspect(7).tables[0].rows.len(), 7);
+        let explained = linker.explain(&dev[0]).unwrap().unwrap();
         assert_eq!(explained.len(), found[0].links.len());
+        assert_eq!((explained[0].subject.as_str(), explained[0].chosen.as_str()), ("0", "1 answers 0"));
         assert!(explained[0].contributions.iter().any(|part| part.feature.starts_with("role")));
     }
 }
@@ -105,18 +105,35 @@ fn links_are_learned_with_every_graph_and_survive_the_file() {
 fn threads_change_nothing() {
     let data = chats(20, 3);
     let model = |threads| {
-        let settings = ThreadsSettings { threads, epochs: 2, ..small(GraphKind::Triples) };
-        train(&data, None, &settings, &mut |_| {}, None).unwrap().model.to_bytes()
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let settings = small(GraphKind::Triples).epochs(2usize);
+        pool.install(|| train(&data, &settings)).unwrap().model.to_bytes()
     };
     assert!(model(1) == model(3));
 }
 
 #[test]
+fn files_of_before_are_read_and_settings_train_the_model_again() {
+    let trained = train(&chats(20, 6), &small(GraphKind::Grid)).unwrap();
+    let model = trained.open().unwrap();
+    let settings: LinkerSettings = model.settings(Linker::NAME).unwrap();
+    assert_eq!(settings, small(GraphKind::Grid).constraint(Constraint::ExactlyOne));
+    let again = train(&chats(20, 6), &settings).unwrap();
+    assert!(again.model.to_bytes() == trained.model.to_bytes());
+    // As the metadata was when there was no more in it.
+    let before: LinkerSettings = serde_json::from_value(serde_json::json!({
+        "graph": "grid", "constraint": "at-most-one", "window": 9, "algorithm": "passive-aggressive", "parameters": [["c", 0.5]],
+        "epoch": 3, "f1": null, "conversations": 2, "units": 5, "links": 4, "fingerprint": 7,
+    }))
+    .unwrap();
+    assert_eq!((before.constraint, before.window, before.bits), (Links::AtMostOne, 9, 21));
+}
+
+#[test]
 fn odd_conversations_are_borne() {
-    let data = chats(20, 4);
-    let settings =
-        ThreadsSettings { window: 3, constraint: Some(Constraint::Any), ..small(GraphKind::Triples) };
-    let linker = train(&data, None, &settings, &mut |_| {}, None).unwrap().open().unwrap();
+    let settings = small(GraphKind::Triples).window(3usize).constraint(Constraint::Any);
+    let trained = train(&chats(20, 4), &settings).unwrap();
+    let linker = Linker::open(&trained.open().unwrap()).unwrap();
     let unit = |author: Option<&str>, text: &str| ThreadUnit {
         author: author.map(str::to_owned),
         time: Some("25:99".into()),
@@ -133,8 +150,8 @@ fn odd_conversations_are_borne() {
         with(vec![unit(None, ""), unit(None, "   "), unit(Some(""), ":")]),
         with((0..300).map(|i| unit(Some(["a", "b", "🦀"][i % 3]), "b: ¿qué? 🦀🦀 ...")).collect()),
     ];
-    let linked = linker.link(&mut threads, &DecoderOptions::default()).unwrap();
-    assert_eq!(linked.iter().map(|unit| unit.units).collect::<Vec<_>>(), [0, 1, 3, 300]);
+    let units = linker.decode(&mut threads, &LinkerOptions::default()).unwrap();
+    assert_eq!(units.iter().map(|unit| unit.tokens).collect::<Vec<_>>(), [0, 1, 3, 300]);
     assert!(threads[0].links.is_empty() && threads[1].links.is_empty());
     assert!(threads[3].links.iter().all(|&(source, target)| target < source && source - target <= 3));
 }
@@ -143,13 +160,13 @@ fn odd_conversations_are_borne() {
 fn mistakes_are_named() {
     let mut data = chats(3, 5);
     data.iter_mut().for_each(|thread| thread.links.clear());
-    let error = train(&data, None, &small(GraphKind::Grid), &mut |_| {}, None).unwrap_err();
-    assert!(matches!(error, ThreadsError::NoLinks { conversations: 3 }));
+    let error = train(&data, &small(GraphKind::Grid)).unwrap_err();
+    assert!(matches!(error, LinkerError::NoLinks { conversations: 3 }));
     data[1].links.push((2, 5));
-    let error = train(&data, None, &small(GraphKind::Grid), &mut |_| {}, None).unwrap_err();
-    assert!(matches!(&error, ThreadsError::Link { conversation, .. } if conversation == "1"), "{error}");
-    let settings = ThreadsSettings { training: Method::Sgd.into(), ..small(GraphKind::Grid) };
-    assert!(train(&chats(3, 5), None, &settings, &mut |_| {}, None).is_err());
+    let error = train(&data, &small(GraphKind::Grid)).unwrap_err();
+    assert!(matches!(&error, LinkerError::Link { conversation, .. } if conversation == "1"), "{error}");
+    let settings = small(GraphKind::Grid).training(Method::Sgd);
+    assert!(train(&chats(3, 5), &settings).is_err());
     let other = consonant_learn::model::ModelWriter::new("tagger", serde_json::json!({})).to_bytes();
     assert!(Linker::open(&Model::from_bytes(&other).unwrap()).is_err());
 }

@@ -6,15 +6,16 @@ use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
 
 use consonant_sequence::Labels;
+use consonant_task::{Task, Watch};
 use consonant_text::Sentence;
 use consonant_text::evaluate::Counts;
 
 use crate::decode::Readings;
 use crate::documents::groups;
-use crate::learn::train_with_labels;
-use crate::model::{Agreement, Settings};
+use crate::learn::Lesson;
+use crate::model::{Agreement, Description};
 use crate::parts::{count_entities, gold_entities, written_labels};
-use crate::{Consistency, NerError, NerModel, NerSettings};
+use crate::{Consistency, Ner, NerError, NerSettings};
 
 /// The biases of `O` that are tried, in margins.
 const BIASES: [f64; 10] = [0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6];
@@ -28,56 +29,54 @@ const HALF_EPOCHS: usize = 8;
 /// Sentences with a model that has not seen them.
 #[derive(Debug)]
 pub(crate) struct Trial<'d> {
-    pub(crate) model: NerModel,
+    pub(crate) model: Ner,
     pub(crate) sentences: Cow<'d, [Sentence]>,
     /// What the model says without a bias.
     readings: Readings,
 }
 
 impl<'d> Trial<'d> {
-    pub(crate) fn new(mut model: NerModel, sentences: Cow<'d, [Sentence]>) -> Result<Self, NerError> {
-        model.settings.bias = 0.0;
-        let readings = model.decoder()?.read(&sentences)?;
+    pub(crate) fn new(mut model: Ner, sentences: Cow<'d, [Sentence]>) -> Result<Self, NerError> {
+        model.bias = 0.0;
+        let readings = model.read(&sentences)?;
         Ok(Self { model, sentences, readings })
     }
 
     /// Makes labels agree from now on.
     pub(crate) fn set_agreement(&mut self, agreement: Agreement) -> Result<(), NerError> {
         self.model.agreement = agreement;
-        self.readings.words = self.model.decoder()?.read_words(&self.sentences)?;
+        self.readings.words = self.model.read_words(&self.sentences)?;
         Ok(())
     }
 
     /// What the model says with a bias.
     pub(crate) fn biased(&self, bias: f32) -> Result<Readings, NerError> {
-        let decoder = self.model.decoder()?;
         let outside = self.model.labels.outside();
         let scores = self.readings.scores.iter();
         let scores = scores.map(|scores| match outside {
-            Some(outside) => scores.with_bias(outside as usize, bias, decoder.transitions()),
+            Some(outside) => scores.with_bias(outside as usize, bias, &self.model.transitions),
             None => scores.clone(),
         });
         Ok(Readings { scores: scores.collect(), words: self.readings.words.clone() })
     }
 
     fn count(&self, readings: &Readings, counts: &mut Counts) -> Result<(), NerError> {
-        let slack = (SLACK * self.model.settings.margin) as f32;
-        let paths = self.model.decoder()?.paths_of(&self.sentences, readings, Some(slack))?;
+        let slack = (SLACK * self.model.description.margin) as f32;
+        let paths = self.model.paths_of(&self.sentences, readings, Some(slack))?;
         count(&self.model, &self.sentences, &paths, counts);
         Ok(())
     }
 }
 
-fn count(model: &NerModel, sentences: &[Sentence], paths: &[Vec<u32>], counts: &mut Counts) {
+fn count(model: &Ner, sentences: &[Sentence], paths: &[Vec<u32>], counts: &mut Counts) {
     for (sentence, path) in sentences.iter().zip(paths) {
         count_entities(&gold_entities(&written_labels(sentence)), &model.labels.entities(path), counts);
     }
 }
 
 /// F of exact matches, as the model decodes.
-pub(crate) fn f1(model: &NerModel, sentences: &[Sentence]) -> Result<f64, NerError> {
-    let decoder = model.decoder()?;
-    let paths = decoder.paths_of(sentences, &decoder.read(sentences)?, None)?;
+pub(crate) fn f1(model: &Ner, sentences: &[Sentence]) -> Result<f64, NerError> {
+    let paths = model.paths_of(sentences, &model.read(sentences)?, None)?;
     let mut counts = Counts::default();
     count(model, sentences, &paths, &mut counts);
     Ok(counts.score().f1)
@@ -108,7 +107,7 @@ pub(crate) fn strength(
     best(STRENGTHS.into_iter(), is_interrupted, |strength| {
         let mut counts = Counts::default();
         for (trial, readings) in trials.iter_mut().zip(&readings) {
-            trial.model.settings.strength = strength;
+            trial.model.strength = strength;
             trial.count(readings, &mut counts)?;
         }
         Ok(counts.score().f1)
@@ -127,7 +126,6 @@ fn best(
             break;
         }
         let score = score(choice)?;
-        tracing::debug!("{choice}: F {:.2}", 100.0 * score);
         if score > best.0 {
             best = (score, choice);
         }
@@ -137,38 +135,38 @@ fn best(
 
 /// Both halves of the training data, each with a model of the other one. A half without any entity teaches nothing and is left out.
 pub(crate) fn halves(
-    sentences: &[Sentence],
-    settings: &NerSettings,
-    described: &Settings,
+    lesson: &Lesson<'_>,
+    described: &Description,
     labels: &Labels,
-    interrupt: Option<&AtomicBool>,
+    stop: Option<&AtomicBool>,
 ) -> Result<Vec<Trial<'static>>, NerError> {
-    let halves = cut(sentences);
+    let halves = cut(lesson.sentences);
     let pick = |half: usize| -> Vec<Sentence> {
-        halves[half].iter().map(|&number| sentences[number].clone()).collect()
+        halves[half].iter().map(|&number| lesson.sentences[number].clone()).collect()
     };
+    let settings = NerSettings {
+        // Patterns are learned from what chains say; word models have to be there to be tried.
+        consistency: match lesson.settings.consistency {
+            Consistency::Words => Consistency::Words,
+            _ => Consistency::None,
+        },
+        training: described.settings.training.clone(),
+        bias: Some(0.0),
+        strength: Some(1.0),
+        // As many epochs as were of use to the whole, or a few.
+        epochs: Some(described.epoch.min(HALF_EPOCHS)),
+        ..lesson.settings.clone()
+    };
+    let mut watch = Watch::none();
+    watch.stop = stop;
     let mut trials = Vec::new();
     for half in 0..2 {
-        let local = NerSettings {
-            // Patterns are learned from what chains say; word models have to be there to be tried.
-            consistency: match settings.consistency {
-                Consistency::Words => Consistency::Words,
-                _ => Consistency::None,
-            },
-            training: described.training.clone(),
-            bias: Some(0.0),
-            strength: Some(1.0),
-            // As many epochs as were of use to the whole, or a few.
-            epochs: Some(described.epoch.min(HALF_EPOCHS)),
-            checkpoint: None,
-            ..settings.clone()
-        };
-        match train_with_labels(&pick(1 - half), None, local, Some(labels), &mut |_| {}, interrupt) {
+        let others = pick(1 - half);
+        let part =
+            Lesson { sentences: &others, dev: None, settings: &settings, numbered: Some(labels), ..*lesson };
+        match part.learn(&mut watch) {
             Err(NerError::NoEntities) => {}
-            trained => {
-                let model = NerModel::from_bytes(&trained?.model.to_bytes())?;
-                trials.push(Trial::new(model, Cow::Owned(pick(half)))?);
-            }
+            trained => trials.push(Trial::new(Ner::open(&trained?.open()?)?, Cow::Owned(pick(half)))?),
         }
     }
     Ok(trials)

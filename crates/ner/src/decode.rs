@@ -1,16 +1,15 @@
 //! How a recognizer decodes: texts to features, features to scores, scores to the best labels, and labels that agree.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
 use consonant_learn::hash;
-use consonant_learn::table::Table;
-use consonant_map::Certificate;
 use consonant_map::solver::Method;
 use consonant_sequence::Algorithm;
 use consonant_sequence::features::TypeSums;
 use consonant_sequence::inference::{ScoredPath, TransitionMask};
 use consonant_sequence::{ChainDecoder, ChainModel, SentenceKeys};
+use consonant_task::{Certificate, Solver, Unit, Usage};
 use consonant_text::Sentence;
 use consonant_text::document::ranges;
 use rayon::prelude::*;
@@ -20,43 +19,25 @@ use crate::documents::groups;
 use crate::features::FeatureReader;
 use crate::model::{Agreement, Scope};
 use crate::occurrences::{Occurrences, OrdinaryWords};
-use crate::parts::write;
+use crate::parts::{has_tags, write};
 use crate::patterns::{GroupLinks, GroupProblem, Layout, PatternDecoder, to_json};
 use crate::scores::SentenceScores;
 use crate::words::{self, WordProblem};
-use crate::{NerError, NerModel};
+use crate::{Ner, NerError};
 
 /// Tables of label pairs that a thread keeps at most.
 const MOST_TABLES: usize = 1 << 14;
 
-/// What is wanted beside the labels, and how they are found.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Request {
-    /// The probability of each label by the sentence's chain, into MISC as `Prob=0.987`; for CoNLL-U only.
-    pub marginals: bool,
-    /// So many best sequences of the sentence's chain; those after the first go to comments `# entities_2 = score label label …`.
-    pub n_best: usize,
-    /// How labels are made to agree; `None`: two-slave for patterns, Algorithm 1 (subgradient) for words.
-    pub method: Option<Method>,
-}
-
-/// How the decoding of a unit (a sentence, or a group of sentences whose labels agree) went.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Decoded {
-    /// What is known about the labels. Its seconds are those it took to make labels agree, or, where nothing has to agree, for
-    /// everything.
-    pub certificate: Certificate,
-    /// The number of words.
-    pub tokens: usize,
-}
-
-/// Labels sentences with buffers that are reused: one set for each thread of rayon's pool.
-pub struct Decoder<'m> {
-    model: &'m NerModel,
-    mask: TransitionMask,
-    /// Scores of the chain by previous label and label, forbidden pairs at minus infinity.
-    transitions: Vec<f32>,
-    workers: Vec<Mutex<Worker<'m>>>,
+consonant_task::settings! {
+    /// What is wanted beside the names, and how they are found.
+    pub struct NerOptions {
+        /// How models that must agree are decoded: two-slave, spanning-trees, ad3, subgradient or exact.
+        decoder: Option<Solver> = None, "NAME";
+        /// Adds the probability of each label by the sentence's chain, in MISC as `Prob=0.987`.
+        marginals: bool = false, "";
+        /// Adds the K best outputs of each sentence's chain, as comments `# entities_2 = score label label …`.
+        n_best: usize = 1, "K" in 1.0..=1000.0;
+    }
 }
 
 /// What the models say about sentences, before their labels agree.
@@ -72,51 +53,47 @@ pub(crate) struct Readings {
 struct Answer {
     sentences: Vec<usize>,
     paths: Vec<Vec<u32>>,
-    decoded: Decoded,
+    unit: Unit,
 }
 
-impl<'m> Decoder<'m> {
-    pub(crate) fn new(model: &'m NerModel) -> Result<Self, NerError> {
-        let mask = model.labels.mask();
-        // One more for a caller outside of the pool.
-        let workers = (0..=rayon::current_num_threads()).map(|_| Ok(Mutex::new(Worker::new(model, &mask)?)));
-        let workers = workers.collect::<Result<_, NerError>>()?;
-        Ok(Self { model, transitions: pair_scores(&model.chain, Some(&mask)), mask, workers })
-    }
-
+impl Ner {
     /// Finds the entities of sentences, in order and with their document marks, and writes them in place. Labels agree among the
-    /// sentences that are decoded together. The outcome is the same for any number of threads.
-    pub fn decode(&self, sentences: &mut [Sentence], request: &Request) -> Result<Vec<Decoded>, NerError> {
-        if matches!(self.model.agreement, Agreement::None) {
-            return self.decode_alone(sentences, request);
+    /// sentences that are decoded together.
+    pub(crate) fn label(
+        &self,
+        sentences: &mut [Sentence],
+        options: &NerOptions,
+    ) -> Result<Vec<Unit>, NerError> {
+        if self.description.tags && !has_tags(sentences) {
+            return Err(NerError::NoTags);
         }
-        let answers = self.agree(sentences, &self.read(sentences)?, request.method, None)?;
-        let mut decoded = Vec::with_capacity(answers.len());
+        let method = options.decoder.map(|Solver(method)| method);
+        if matches!(self.agreement, Agreement::None) {
+            if let Some(method) = method.filter(|&method| method != Method::Exact) {
+                return Err(self.refuse(method, "exact alone: there is nothing to agree"));
+            }
+            let units = self.over_texts(sentences, |worker, text| worker.label(self, text, options))?;
+            return Ok(units.into_iter().flatten().collect());
+        }
+        let answers = self.agree(sentences, &self.read(sentences)?, method, None)?;
+        let mut units = Vec::with_capacity(answers.len());
         for answer in answers {
             for (&number, path) in answer.sentences.iter().zip(&answer.paths) {
-                write(&mut sentences[number], &self.model.labels, path, self.model.settings.written)?;
+                write(&mut sentences[number], &self.labels, path, self.description.written)?;
             }
-            decoded.push(answer.decoded);
+            units.push(answer.unit);
         }
-        if request.marginals || request.n_best > 1 {
-            self.over_texts(sentences, |worker, text| worker.add_extras(text, request))?;
+        if options.marginals || options.n_best > 1 {
+            self.over_texts(sentences, |worker, text| worker.add_extras(self, text, options))?;
         }
-        Ok(decoded)
-    }
-
-    fn decode_alone(&self, sentences: &mut [Sentence], request: &Request) -> Result<Vec<Decoded>, NerError> {
-        if let Some(method) = request.method.filter(|&method| method != Method::Exact) {
-            return Err(self.refuse(method, "exact alone: there is nothing to agree"));
-        }
-        let decoded = self.over_texts(sentences, |worker, text| worker.decode(text, request))?;
-        Ok(decoded.into_iter().flatten().collect())
+        Ok(units)
     }
 
     /// Calls `work` for each text, on all threads; the results are in the order of the texts.
     fn over_texts<R: Send>(
         &self,
         sentences: &mut [Sentence],
-        work: impl Fn(&mut Worker<'m>, &mut [Sentence]) -> Result<R, NerError> + Sync,
+        work: impl Fn(&mut Worker, &mut [Sentence]) -> Result<R, NerError> + Sync,
     ) -> Result<Vec<R>, NerError> {
         let mut texts = Vec::new();
         let ranges = ranges(sentences);
@@ -126,20 +103,19 @@ impl<'m> Decoder<'m> {
             texts.push(text);
             rest = after;
         }
-        texts.into_par_iter().map(|text| self.with_worker(|worker| work(worker, text))).collect()
+        texts.into_par_iter().map(|text| work(&mut *self.worker()?, text)).collect()
     }
 
-    fn with_worker<R>(&self, work: impl FnOnce(&mut Worker<'m>) -> R) -> R {
-        let last = self.workers.len() - 1;
-        let own = rayon::current_thread_index().unwrap_or(last).min(last);
-        let mut worker = self.workers[own].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        work(&mut worker)
+    fn worker(&self) -> Result<consonant_task::Worker<'_, Worker>, NerError> {
+        self.workers.try_take(|| Worker::new(self))
     }
 
     fn refuse(&self, method: Method, possible: &'static str) -> NerError {
-        let names = Method::NAMES.iter().find(|(_, other)| *other == method);
-        let decoder = names.map_or("", |(name, _)| *name);
-        NerError::Decoder { consistency: self.model.settings.consistency.name(), decoder, possible }
+        let (consistency, decoder) = (self.consistency(), Solver(method).name());
+        let text = format!(
+            "the model was trained with consistency `{consistency}`, which is decoded by {possible}; came `{decoder}`"
+        );
+        Usage(text).into()
     }
 
     /// The labels of sentences, one list of label numbers each, from what the models say about them. With `slack`, labels that the chain
@@ -151,7 +127,7 @@ impl<'m> Decoder<'m> {
         readings: &Readings,
         slack: Option<f32>,
     ) -> Result<Vec<Vec<u32>>, NerError> {
-        if matches!(self.model.agreement, Agreement::None) {
+        if matches!(self.agreement, Agreement::None) {
             return Ok(readings.scores.iter().map(|scores| scores.path.clone()).collect());
         }
         let mut paths = vec![Vec::new(); sentences.len()];
@@ -170,10 +146,13 @@ impl<'m> Decoder<'m> {
 
     /// What the word model says, if there is one.
     pub(crate) fn read_words(&self, sentences: &[Sentence]) -> Result<Vec<f32>, NerError> {
-        let Agreement::Words { ordinary, chain, .. } = &self.model.agreement else { return Ok(Vec::new()) };
+        let Agreement::Words { ordinary, chain, sums, .. } = &self.agreement else { return Ok(Vec::new()) };
         let rows: Result<Vec<Vec<f32>>, NerError> = ranges(sentences)
             .into_par_iter()
-            .map(|text| self.with_worker(|worker| worker.word_scores(&sentences[text], ordinary, chain)))
+            .map(|text| {
+                let mut sums = sums.take(|| TypeSums::new(&self.features.extractor, self.labels.len()));
+                Ok(self.worker()?.word_scores(&sentences[text], ordinary, chain, &mut sums))
+            })
             .collect();
         Ok(rows?.into_iter().flatten().collect())
     }
@@ -182,43 +161,55 @@ impl<'m> Decoder<'m> {
     fn scores(&self, sentences: &[Sentence]) -> Result<Vec<SentenceScores>, NerError> {
         let scores: Result<Vec<Vec<SentenceScores>>, NerError> = ranges(sentences)
             .into_par_iter()
-            .map(|text| self.with_worker(|worker| worker.scores(&sentences[text], &self.mask)))
+            .map(|text| self.worker()?.scores(self, &sentences[text]))
             .collect();
         Ok(scores?.into_iter().flatten().collect())
     }
 
-    /// Scores of the chain by previous label and label.
-    pub(crate) fn transitions(&self) -> &[f32] {
-        &self.transitions
-    }
-
     /// The graph of each group of sentences in which something has to agree, as a problem in JSON for `consonant solve`; none unless
     /// labels agree by patterns.
-    pub fn graphs(&self, sentences: &[Sentence]) -> Result<Vec<String>, NerError> {
-        let Agreement::Patterns { ordinary, layout, weights } = &self.model.agreement else {
+    pub(crate) fn graphs(&self, sentences: &[Sentence]) -> Result<Vec<String>, NerError> {
+        let Agreement::Patterns { ordinary, layout, weights } = &self.agreement else {
             return Ok(Vec::new());
         };
-        let all = self.scores(sentences)?;
-        let strength = self.model.settings.strength;
-        let weights: Vec<f32> = weights.iter().map(|weight| strength * weight).collect();
+        let (scores, weights) = (self.scores(sentences)?, self.strengthened(weights));
         let mut graphs = Vec::new();
         for group in groups(sentences) {
-            let members: Vec<&Sentence> = group.iter().map(|&number| &sentences[number]).collect();
-            let scores: Vec<&SentenceScores> = group.iter().map(|&number| &all[number]).collect();
-            let links = GroupLinks::read(&members, ordinary);
-            let problem = GroupProblem {
-                layout,
-                links: &links,
-                scores: &scores,
-                transitions: &self.transitions,
-                weights: &weights,
-                candidates: None,
-            };
-            if !links.is_empty() {
-                graphs.push(to_json(&problem, &self.model.labels));
-            }
+            self.with_group(sentences, &scores, &group, (ordinary, layout, &weights), None, |problem| {
+                if !problem.links.is_empty() {
+                    graphs.push(to_json(problem, &self.labels));
+                }
+            });
         }
         Ok(graphs)
+    }
+
+    /// Scores of what agrees, as much as agreement counts.
+    fn strengthened(&self, scores: &[f32]) -> Vec<f32> {
+        scores.iter().map(|score| self.strength * score).collect()
+    }
+
+    /// Calls `work` with the problem of a group of sentences whose labels agree by patterns.
+    fn with_group<R>(
+        &self,
+        sentences: &[Sentence],
+        scores: &[SentenceScores],
+        group: &[usize],
+        (ordinary, layout, weights): (&OrdinaryWords, &Layout, &[f32]),
+        slack: Option<f32>,
+        work: impl FnOnce(&GroupProblem<'_>) -> R,
+    ) -> R {
+        let members: Vec<&Sentence> = group.iter().map(|&number| &sentences[number]).collect();
+        let scores: Vec<&SentenceScores> = group.iter().map(|&number| &scores[number]).collect();
+        let links = &GroupLinks::read(&members, ordinary);
+        let transitions = &self.transitions;
+        let candidates = slack.map(|slack| {
+            let mut all = Vec::new();
+            scores.iter().for_each(|of| of.candidates(transitions, slack, &mut all));
+            all
+        });
+        let candidates = candidates.as_deref();
+        work(&GroupProblem { layout, links, scores: &scores, transitions, weights, candidates })
     }
 
     fn agree(
@@ -228,9 +219,9 @@ impl<'m> Decoder<'m> {
         method: Option<Method>,
         slack: Option<f32>,
     ) -> Result<Vec<Answer>, NerError> {
-        match &self.model.agreement {
+        match &self.agreement {
             Agreement::None => Ok(Vec::new()),
-            Agreement::Words { ordinary, chain, scope } => {
+            Agreement::Words { ordinary, chain, scope, .. } => {
                 let method = method.unwrap_or(Method::Subgradient);
                 let groups = match scope {
                     Scope::Document => ranges(sentences).into_iter().map(Iterator::collect).collect(),
@@ -262,34 +253,21 @@ impl<'m> Decoder<'m> {
         method: Method,
         slack: Option<f32>,
     ) -> Result<Vec<Answer>, NerError> {
-        let strength = self.model.settings.strength;
-        let weights: Vec<f32> = weights.iter().map(|weight| strength * weight).collect();
+        let weights = self.strengthened(weights);
+        let parts = (ordinary, layout, &weights[..]);
         groups(sentences)
             .into_par_iter()
             .map_init(
                 || PatternDecoder::new(method, None),
                 |decoder, group| {
                     let start = Instant::now();
-                    let members: Vec<&Sentence> = group.iter().map(|&number| &sentences[number]).collect();
-                    let scores: Vec<&SentenceScores> = group.iter().map(|&number| &scores[number]).collect();
-                    let links = GroupLinks::read(&members, ordinary);
-                    let candidates = slack.map(|slack| {
-                        let mut all = Vec::new();
-                        scores.iter().for_each(|of| of.candidates(&self.transitions, slack, &mut all));
-                        all
-                    });
-                    let problem = GroupProblem {
-                        layout,
-                        links: &links,
-                        scores: &scores,
-                        transitions: &self.transitions,
-                        weights: &weights,
-                        candidates: candidates.as_deref(),
-                    };
-                    let (paths, mut certificate) = decoder.decode(&problem)?;
+                    let (paths, mut certificate) =
+                        self.with_group(sentences, scores, &group, parts, slack, |problem| {
+                            decoder.decode(problem)
+                        })?;
                     certificate.seconds = start.elapsed().as_secs_f64();
-                    let tokens = members.iter().map(|sentence| sentence.len()).sum();
-                    Ok(Answer { sentences: group, paths, decoded: Decoded { certificate, tokens } })
+                    let tokens = paths.iter().map(Vec::len).sum();
+                    Ok(Answer { sentences: group, paths, unit: Unit { certificate, tokens } })
                 },
             )
             .collect()
@@ -308,12 +286,10 @@ impl<'m> Decoder<'m> {
             Method::Ad3 => words::ad3,
             other => return Err(self.refuse(other, "subgradient or ad3")),
         };
-        let strength = self.model.settings.strength;
-        let labels = self.model.labels.len();
-        let word_transitions: Vec<f32> =
-            pair_scores(chain, None).into_iter().map(|score| strength * score).collect();
+        let labels = self.labels.len();
+        let word_transitions = self.strengthened(&pair_scores(chain, None));
         // For each sentence a row for each word.
-        let rows: Vec<f32> = readings.words.iter().map(|score| strength * score).collect();
+        let rows = self.strengthened(&readings.words);
         let starts: Vec<usize> = std::iter::once(0)
             .chain(sentences.iter().scan(0, |sum, sentence| {
                 *sum += sentence.len();
@@ -345,19 +321,19 @@ impl<'m> Decoder<'m> {
                     word_nodes: &word_nodes,
                     word_transitions: &word_transitions,
                     // Algorithm 1's first step of 0.5 is for likelihoods.
-                    step: 0.1 * self.model.settings.margin,
+                    step: 0.1 * self.description.margin,
                 };
                 let (paths, mut certificate) = solve(&problem)?;
                 certificate.seconds = start.elapsed().as_secs_f64();
-                let decoded = Decoded { certificate, tokens: tokens.len() };
-                Ok(Answer { sentences: group, paths, decoded })
+                let tokens = tokens.len();
+                Ok(Answer { sentences: group, paths, unit: Unit { certificate, tokens } })
             })
             .collect()
     }
 }
 
 /// The weights of pairs of labels, forbidden ones at minus infinity.
-fn pair_scores(chain: &ChainModel, mask: Option<&TransitionMask>) -> Vec<f32> {
+pub(crate) fn pair_scores(chain: &ChainModel, mask: Option<&TransitionMask>) -> Vec<f32> {
     let labels = chain.labels().len() as u32;
     let pairs = (0..labels).flat_map(|previous| (0..labels).map(move |label| (previous, label)));
     pairs
@@ -369,12 +345,10 @@ fn pair_scores(chain: &ChainModel, mask: Option<&TransitionMask>) -> Vec<f32> {
 }
 
 /// All that one thread needs.
-struct Worker<'m> {
-    model: &'m NerModel,
-    chain: ChainDecoder<'m>,
-    reader: FeatureReader<'m>,
+pub(crate) struct Worker {
+    chain: ChainDecoder,
+    reader: FeatureReader,
     sums: TypeSums,
-    word_sums: TypeSums,
     pairs: Vec<u64>,
     keys: SentenceKeys,
     /// Scores of label pairs by the features of pairs that they come from.
@@ -383,16 +357,12 @@ struct Worker<'m> {
     paths: Vec<ScoredPath>,
 }
 
-impl<'m> Worker<'m> {
-    fn new(model: &'m NerModel, mask: &TransitionMask) -> Result<Self, NerError> {
-        let reader = model.features.reader();
-        let labels = model.labels.len();
+impl Worker {
+    fn new(model: &Ner) -> Result<Self, NerError> {
         Ok(Self {
-            model,
-            chain: model.chain.decoder(Some(mask))?,
-            sums: TypeSums::new(&model.features.extractor, labels),
-            word_sums: TypeSums::new(&model.features.extractor, labels),
-            reader,
+            chain: model.chain.decoder(Some(&model.mask))?,
+            reader: model.features.reader(),
+            sums: TypeSums::new(&model.features.extractor, model.labels.len()),
             pairs: Vec::new(),
             keys: SentenceKeys::new(),
             tables: FxHashMap::default(),
@@ -401,30 +371,34 @@ impl<'m> Worker<'m> {
         })
     }
 
-    fn decode(&mut self, text: &mut [Sentence], request: &Request) -> Result<Vec<Decoded>, NerError> {
+    fn label(
+        &mut self,
+        model: &Ner,
+        text: &mut [Sentence],
+        options: &NerOptions,
+    ) -> Result<Vec<Unit>, NerError> {
         self.reader.document(text);
-        let model = self.model;
-        let mut decoded = Vec::with_capacity(text.len());
+        let mut units = Vec::with_capacity(text.len());
         for (number, sentence) in text.iter_mut().enumerate() {
             let start = Instant::now();
-            let value = self.best(number, sentence)?;
-            write(sentence, &model.labels, &self.path, model.settings.written)?;
-            self.extras(sentence, request)?;
+            let value = self.best(model, number, sentence)?;
+            write(sentence, &model.labels, &self.path, model.description.written)?;
+            self.extras(model, sentence, options)?;
             let certificate = Certificate::exact(value).after(1, start.elapsed().as_secs_f64());
-            decoded.push(Decoded { certificate, tokens: sentence.len() });
+            units.push(Unit { certificate, tokens: sentence.len() });
         }
-        Ok(decoded)
+        Ok(units)
     }
 
     /// What the chain says about the sentences of a text.
-    fn scores(&mut self, text: &[Sentence], mask: &TransitionMask) -> Result<Vec<SentenceScores>, NerError> {
+    fn scores(&mut self, model: &Ner, text: &[Sentence]) -> Result<Vec<SentenceScores>, NerError> {
         self.reader.document(text);
-        let labels = self.model.labels.len();
+        let (labels, mask) = (model.labels.len(), &model.mask);
         // Learned scales of pieces also make every step different.
-        let is_scaled = self.model.settings.training.algorithm() == Algorithm::PiecewiseNota;
+        let is_scaled = model.description.settings.training.algorithm() == Algorithm::PiecewiseNota;
         let mut all = Vec::with_capacity(text.len());
         for (number, sentence) in text.iter().enumerate() {
-            let value = self.best(number, sentence)?;
+            let value = self.best(model, number, sentence)?;
             if sentence.is_empty() {
                 all.push(SentenceScores::default());
                 continue;
@@ -448,7 +422,7 @@ impl<'m> Worker<'m> {
             let mut steps = Vec::new();
             if is_scaled {
                 steps.extend((1..sentence.len()).map(table));
-            } else if self.model.chain.pair_table().is_some() {
+            } else if model.chain.pair_table().is_some() {
                 steps.extend((1..sentence.len()).map(|word| {
                     let keys = self.keys.pair_features(word).iter();
                     let keys = keys.fold(0, |all, &key| hash::combine(all, key));
@@ -469,10 +443,10 @@ impl<'m> Worker<'m> {
         text: &[Sentence],
         ordinary: &OrdinaryWords,
         chain: &ChainModel,
-    ) -> Result<Vec<f32>, NerError> {
+        sums: &mut TypeSums,
+    ) -> Vec<f32> {
         self.reader.document(text);
-        let labels = self.model.labels.len();
-        let table: &Table = chain.node_table();
+        let labels = chain.labels().len();
         let mut rows = Vec::new();
         for (number, sentence) in text.iter().enumerate() {
             self.reader.sentence(number, sentence);
@@ -480,24 +454,24 @@ impl<'m> Worker<'m> {
                 let start = rows.len();
                 rows.resize(start + labels, 0.0);
                 if ordinary.may_be_name(sentence.form(word)) {
-                    self.reader.add_scores(&mut self.word_sums, (table, true), word, &mut rows[start..]);
+                    self.reader.add_scores(sums, (chain.node_table(), true), word, &mut rows[start..]);
                 }
             }
         }
-        Ok(rows)
+        rows
     }
 
     /// The best labels of a sentence of the text read last, into `path`.
-    fn best(&mut self, number: usize, sentence: &Sentence) -> Result<f64, NerError> {
+    fn best(&mut self, model: &Ner, number: usize, sentence: &Sentence) -> Result<f64, NerError> {
         self.path.clear();
         if sentence.is_empty() {
             return Ok(0.0);
         }
-        self.score(number, sentence);
+        self.score(model, number, sentence);
         Ok(self.chain.best(None, &mut self.path)?)
     }
 
-    fn score(&mut self, number: usize, sentence: &Sentence) {
+    fn score(&mut self, model: &Ner, number: usize, sentence: &Sentence) {
         self.reader.sentence(number, sentence);
         self.keys.clear();
         let extractor = &self.reader.features.extractor;
@@ -509,7 +483,7 @@ impl<'m> Worker<'m> {
             }
         }
         let (reader, sums) = (&self.reader, &mut self.sums);
-        let (outside, bias) = (self.model.labels.outside(), self.model.settings.bias);
+        let (outside, bias) = (model.labels.outside(), model.bias);
         self.chain.score_with(&self.keys, |table, group, word, scores| {
             reader.add_scores(sums, (table, group == 0), word, scores);
             if let Some(outside) = outside.filter(|_| group == 0) {
@@ -518,20 +492,25 @@ impl<'m> Worker<'m> {
         });
     }
 
-    fn add_extras(&mut self, text: &mut [Sentence], request: &Request) -> Result<(), NerError> {
+    fn add_extras(
+        &mut self,
+        model: &Ner,
+        text: &mut [Sentence],
+        options: &NerOptions,
+    ) -> Result<(), NerError> {
         self.reader.document(text);
         for (number, sentence) in text.iter_mut().enumerate() {
-            self.best(number, sentence)?;
-            self.extras(sentence, request)?;
+            self.best(model, number, sentence)?;
+            self.extras(model, sentence, options)?;
         }
         Ok(())
     }
 
-    fn extras(&mut self, sentence: &mut Sentence, request: &Request) -> Result<(), NerError> {
+    fn extras(&mut self, model: &Ner, sentence: &mut Sentence, options: &NerOptions) -> Result<(), NerError> {
         if sentence.is_empty() {
             return Ok(());
         }
-        if request.marginals {
+        if options.marginals {
             let path = &self.path;
             let probabilities: Vec<f64> = self.chain.marginals(None, |posterior| {
                 path.iter().enumerate().map(|(word, &label)| posterior.node(word)[label as usize]).collect()
@@ -540,11 +519,10 @@ impl<'m> Worker<'m> {
                 sentence.set_misc(word, "Prob", Some(&format!("{probability:.4}")))?;
             }
         }
-        if request.n_best > 1 {
-            self.chain.k_best(None, request.n_best, &mut self.paths)?;
+        if options.n_best > 1 {
+            self.chain.k_best(None, options.n_best, &mut self.paths)?;
             for (rank, path) in self.paths.iter().enumerate().skip(1) {
-                let names: Vec<&str> =
-                    path.labels.iter().map(|&label| self.model.labels.name(label)).collect();
+                let names: Vec<&str> = path.labels.iter().map(|&label| model.labels.name(label)).collect();
                 let text = format!("{:.4} {}", path.score, names.join(" "));
                 sentence.set_comment(&format!("entities_{}", rank + 1), Some(&text))?;
             }

@@ -6,6 +6,7 @@ use consonant_map::pattern::PatternError;
 use consonant_map::solver::Unsupported;
 use consonant_sequence::SequenceError;
 use consonant_sequence::features::FeatureError;
+use consonant_task::Usage;
 use consonant_text::sentence::EditError;
 use thiserror::Error;
 
@@ -39,16 +40,15 @@ pub enum NerError {
         "the training data has no entity; expected labels such as B-LOC in the last column, or NER=B-LOC in MISC"
     )]
     NoEntities,
-    /// A decoder was chosen for a model that has nothing to agree, or that cannot run it.
+    /// The model reads tags, and there are none.
     #[error(
-        "the model was trained with consistency `{consistency}`, which is decoded by {possible}; came `{decoder}`"
+        "the model reads parts of speech, and there are none; give a tagger with --tagger MODEL that predicts upos"
     )]
-    Decoder {
-        /// How the model was trained.
-        consistency: &'static str,
-        /// What was asked for.
-        decoder: &'static str,
-        /// What it can be decoded by.
-        possible: &'static str,
-    },
+    NoTags,
+    /// From a file.
+    #[error(transparent)]
+    Text(#[from] consonant_text::Error),
+    /// Something was asked for that the model cannot do.
+    #[error("{0}")]
+    Usage(#[from] Usage),
 }

@@ -91,9 +91,9 @@ impl Features {
         Ok(Self { extractor: Extractor::new(Arc::new(templates), Arc::new(resources)), evidence })
     }
 
-    pub(crate) fn reader(&self) -> FeatureReader<'_> {
+    pub(crate) fn reader(&self) -> FeatureReader {
         FeatureReader {
-            features: self,
+            features: self.clone(),
             workspace: self.extractor.workspace(),
             evidence: Evidence::default(),
             sentence: 0,
@@ -103,14 +103,14 @@ impl Features {
 
 /// Reads texts, sentence by sentence, with buffers that are reused.
 #[derive(Debug)]
-pub(crate) struct FeatureReader<'f> {
-    pub(crate) features: &'f Features,
+pub(crate) struct FeatureReader {
+    pub(crate) features: Features,
     pub(crate) workspace: FeatureWorkspace,
     evidence: Evidence,
     sentence: usize,
 }
 
-impl FeatureReader<'_> {
+impl FeatureReader {
     /// Turns to another text.
     pub(crate) fn document(&mut self, sentences: &[Sentence]) {
         if self.features.evidence {

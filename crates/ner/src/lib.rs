@@ -1,23 +1,24 @@
 //! Named entities: chains over sentences, and labels that agree across a text.
 //!
 //! The same five files as in every task: what a part is (a label at a word), its features ([`built_in_templates`]), how it decodes
-//! ([`Decoder`]), how it learns ([`train`]) and its model on disk ([`NerModel`]).
+//! ([`NerOptions`]), how it learns ([`NerSettings`]) and its model on disk ([`Ner`]).
 //!
 //! ```
-//! use consonant_ner::{NerModel, NerSettings, Request, train};
+//! use consonant_ner::{Ner, NerOptions, NerSettings};
+//! use consonant_task::{Data, Task, Watch};
 //! use consonant_text::{Columns, Sentence, SentenceReader};
 //!
 //! let text = "Ann\tB-PER\nleft\tO\nBonn\tB-LOC\n\nBob\tB-PER\nleft\tO\nCairo\tB-LOC\n\n";
 //! let read = |text: &'static str| -> Result<Vec<Sentence>, _> {
 //!     SentenceReader::columns(text.as_bytes(), "example", Columns::default()).collect()
 //! };
-//! let trained = train(&read(text)?, None, NerSettings::default(), &mut |_| {}, None)?;
+//! let trained = Ner::train(&Data::new(&read(text)?), &NerSettings::new(), &mut Watch::none())?;
 //!
-//! let model = NerModel::from_bytes(&trained.model.to_bytes())?;
+//! let names = Ner::open(&trained.open()?)?;
 //! let mut unknown = read("Cy\tO\nleft\tO\nDelhi\tO\n\n")?;
-//! let units = model.decoder()?.decode(&mut unknown, &Request::default())?;
+//! let units = names.decode(&mut unknown, &NerOptions::new())?;
 //! assert_eq!(unknown[0].to_string(), "Cy\tB-PER\nleft\tO\nDelhi\tB-LOC\n\n");
-//! assert_eq!(units[0].certificate.status().name(), "optimal");
+//! assert!(units[0].certificate.is_optimal());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -40,9 +41,10 @@ mod sample;
 mod scores;
 mod words;
 
-pub use decode::{Decoded, Decoder, Request};
+pub use decode::NerOptions;
 pub use documents::groups;
 pub use error::NerError;
 pub use features::built_in_templates;
-pub use learn::{NerSettings, Trained, train};
-pub use model::{Consistency, NerModel, Scope, TASK};
+pub use learn::NerSettings;
+pub use model::{Consistency, Ner, Scope, TASK};
+pub use parts::LabelScheme;

@@ -1,98 +1,72 @@
 //! A recognizer on disk: the chain, its templates and resources, how labels agree, and how it came to be.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::names::FeatureNames;
-use consonant_sequence::Training;
-use consonant_sequence::features::{FeatureBuffer, Resources, Scope as FeatureScope};
-use consonant_sequence::{ChainModel, Strength};
-use consonant_text::Sentence;
+use consonant_learn::trainer::TrainingAlgorithm as _;
+use consonant_sequence::features::{FeatureBuffer, Resources, Scope as FeatureScope, TypeSums};
+use consonant_sequence::inference::TransitionMask;
+use consonant_sequence::{Algorithm, ChainModel, Strength};
+use consonant_task::{Batch, Data, Inspection, Reads, Source, Task, Trained, Unit, Watch, Workers};
 use consonant_text::entity::Scheme;
-use serde::{Deserialize, Serialize};
+use consonant_text::{Format, Sentence};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 
-use crate::evidence;
+use crate::decode::{NerOptions, Worker, pair_scores};
 use crate::features::Features;
+use crate::learn::{self, NerSettings};
 use crate::occurrences::OrdinaryWords;
 use crate::parts::LabelSet;
 use crate::patterns::Layout;
-use crate::{Decoder, NerError};
+use crate::{NerError, evidence};
 
 /// The name of the task in model files.
 pub const TASK: &str = "ner";
 
 /// Names are kept for so many of the strongest features.
 const NAMED_FEATURES: usize = 500;
+const FORMATS: &[Format] = &[Format::Columns, Format::Conllu];
 
-/// How labels of one word in several places are made to agree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Consistency {
-    /// Sentences are decoded by themselves.
-    #[default]
-    None,
-    /// A second chain over the occurrences of each word (Chieu & Teow 2012).
-    Words,
-    /// Skip edges and phrase patterns over a group of sentences (Qian & Liu 2014).
-    Patterns,
-}
-
-impl Consistency {
-    /// Every kind.
-    pub const ALL: [Self; 3] = [Self::None, Self::Words, Self::Patterns];
-
-    /// Its name on the command line and in models.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Words => "words",
-            Self::Patterns => "patterns",
-        }
+consonant_task::names! {
+    /// How labels of one word in several places are made to agree.
+    #[derive(Default)]
+    pub enum Consistency {
+        /// Sentences are decoded by themselves.
+        #[default]
+        None = "none",
+        /// A second chain over the occurrences of each word (Chieu & Teow 2012).
+        Words = "words",
+        /// Skip edges and phrase patterns over a group of sentences (Qian & Liu 2014).
+        Patterns = "patterns",
     }
 }
 
-/// Over which sentences the occurrences of a word are chained.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scope {
-    /// Document by document.
-    Document,
-    /// Over all that is decoded together.
-    Set,
-}
-
-impl Scope {
-    /// Its name on the command line and in models.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Document => "document",
-            Self::Set => "set",
-        }
+consonant_task::names! {
+    /// Over which sentences the occurrences of a word are chained.
+    pub enum Scope {
+        /// Document by document.
+        Document = "document",
+        /// Over all that is decoded together.
+        Set = "set",
     }
 }
 
-/// How a recognizer was made; the metadata of its file.
+/// How a recognizer was made; the metadata of its file. Bias, strength and scope are those that were chosen.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Settings {
-    pub consistency: Consistency,
-    #[serde(with = "scheme_name")]
-    pub scheme: Scheme,
+pub(crate) struct Description {
+    #[serde(flatten)]
+    pub settings: NerSettings,
     /// The scheme of the training data, in which predictions are written.
-    #[serde(with = "scheme_name")]
+    #[serde(deserialize_with = "read_scheme")]
     pub written: Scheme,
+    /// Whether it reads parts of speech.
     pub tags: bool,
-    pub evidence: bool,
-    /// Taken from the score of `O` in decoding: what is lost in precision is won in recall.
-    pub bias: f32,
-    /// How much agreement counts beside the sentence's own chain.
-    pub strength: f32,
-    /// Over what words agree, where they do.
-    pub scope: Option<Scope>,
     /// By how much right labels were made to stand out: the unit of scores.
     pub margin: f64,
-    #[serde(flatten)]
-    pub training: Training,
     pub epoch: usize,
     pub f1: Option<f64>,
     pub sentences: usize,
@@ -100,49 +74,49 @@ pub(crate) struct Settings {
     pub fingerprint: u64,
 }
 
-mod scheme_name {
-    use consonant_text::entity::Scheme;
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub fn serialize<S: Serializer>(scheme: &Scheme, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(scheme.name())
-    }
-
-    pub fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Scheme, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
+fn read_scheme<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Scheme, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
 }
 
 /// A trained recognizer. Cheap to clone; the clones share the weights.
 #[derive(Debug, Clone)]
-pub struct NerModel {
-    pub(crate) chain: ChainModel,
+pub struct Ner {
+    pub(crate) chain: Arc<ChainModel>,
     pub(crate) features: Features,
     pub(crate) labels: LabelSet,
+    /// Which labels may follow one another.
+    pub(crate) mask: TransitionMask,
+    /// Scores of the chain by previous label and label, forbidden pairs at minus infinity.
+    pub(crate) transitions: Vec<f32>,
     pub(crate) agreement: Agreement,
-    pub(crate) settings: Settings,
+    /// Taken from the score of `O`: what is lost in precision is won in recall.
+    pub(crate) bias: f32,
+    /// How much agreement counts beside the sentence's own chain.
+    pub(crate) strength: f32,
+    pub(crate) description: Arc<Description>,
     names: Option<FeatureNames>,
+    pub(crate) workers: Workers<Worker>,
 }
 
 /// What makes labels agree.
 #[derive(Debug, Clone)]
 pub(crate) enum Agreement {
     None,
-    Words { ordinary: OrdinaryWords, chain: Box<ChainModel>, scope: Scope },
+    Words { ordinary: OrdinaryWords, chain: Arc<ChainModel>, scope: Scope, sums: Workers<TypeSums> },
     Patterns { ordinary: OrdinaryWords, layout: Layout, weights: Vec<f32> },
 }
 
 impl Agreement {
-    fn open(model: &Model, settings: &Settings, labels: &LabelSet) -> Result<Self, NerError> {
+    fn open(model: &Model, settings: &NerSettings, labels: &LabelSet) -> Result<Self, NerError> {
         match settings.consistency {
             Consistency::None => Ok(Self::None),
             Consistency::Words => {
-                let chain = Box::new(ChainModel::open(&model.inner("words")?)?);
+                let chain = ChainModel::open(&model.inner("words")?)?;
                 if chain.order() != 1 || chain.labels().names() != labels.names().collect::<Vec<_>>() {
                     return Err(model.damaged("its two chains have different labels").into());
                 }
                 let scope = settings.scope.unwrap_or(Scope::Document);
-                Ok(Self::Words { ordinary: OrdinaryWords::open(model)?, chain, scope })
+                Ok(Self::words(OrdinaryWords::open(model)?, chain, scope))
             }
             Consistency::Patterns => {
                 let layout = Layout::new(labels);
@@ -153,6 +127,10 @@ impl Agreement {
                 Ok(Self::Patterns { ordinary: OrdinaryWords::open(model)?, layout, weights })
             }
         }
+    }
+
+    pub(crate) fn words(ordinary: OrdinaryWords, chain: ChainModel, scope: Scope) -> Self {
+        Self::Words { ordinary, chain: Arc::new(chain), scope, sums: Workers::new() }
     }
 
     pub(crate) fn store(&self, writer: &mut ModelWriter, words: &[u8]) {
@@ -170,36 +148,119 @@ impl Agreement {
     }
 }
 
-impl NerModel {
-    /// Opens a recognizer's model; other tasks' models are refused.
-    pub fn open(model: &Model) -> Result<Self, NerError> {
-        let settings: Settings = model.settings(TASK)?;
-        let chain = ChainModel::open(model)?;
+impl Task for Ner {
+    const NAME: &'static str = TASK;
+    const PLURAL: &'static str = "recognizers of names";
+    const ABOUT: &'static str = "Trains a recognizer of named entities.";
+    const EXAMPLE: &'static str =
+        "consonant train ner --train train.tsv --dev dev.tsv --model ner.model --consistency patterns";
+    const SOURCES: &'static [Source] = &[Source {
+        name: "train",
+        help: "Training data: `token<TAB>label` columns, or CoNLL-U with `NER=B-LOC` in MISC.",
+        formats: FORMATS,
+    }];
+    const FORMATS: &'static [Format] = FORMATS;
+    const READS: Reads = Reads::Tags;
+
+    type Item = Sentence;
+    type Settings = NerSettings;
+    type Options = NerOptions;
+    type Error = NerError;
+
+    fn algorithms() -> String {
+        Algorithm::ALL.iter().map(|algorithm| algorithm.info().to_string()).collect()
+    }
+
+    fn train(
+        data: &Data<'_, Sentence>,
+        settings: &NerSettings,
+        watch: &mut Watch<'_>,
+    ) -> Result<Trained, NerError> {
+        learn::train(data, settings, watch)
+    }
+
+    fn open(model: &Model) -> Result<Self, NerError> {
+        let description: Description = model.settings(TASK)?;
+        let settings = &description.settings;
+        let chain = Arc::new(ChainModel::open(model)?);
         if chain.order() != 1 {
             return Err(model.damaged(format!("a chain of order {}, expected 1", chain.order())).into());
         }
-        let templates = model.text("templates")?;
-        let features = Features::new(&templates, Resources::open(model)?, settings.tags, settings.evidence)?;
-        let labels = LabelSet::new(chain.labels(), settings.scheme);
-        if labels.names().any(|name| settings.scheme.parse(name).is_none()) {
+        let (templates, resources) = (model.text("templates")?, Resources::open(model)?);
+        let scheme = Scheme::from(settings.scheme);
+        let labels = LabelSet::new(chain.labels(), scheme);
+        if labels.names().any(|name| scheme.parse(name).is_none()) {
             return Err(model.damaged("its labels are not of its scheme").into());
         }
-        if !(settings.bias.is_finite() && settings.strength.is_finite() && settings.margin.is_finite()) {
+        let (bias, strength) = (settings.bias.unwrap_or_default(), settings.strength.unwrap_or(1.0));
+        if !(bias.is_finite() && strength.is_finite() && description.margin.is_finite()) {
             return Err(model.damaged("its bias, strength or margin is no number").into());
         }
-        let agreement = Agreement::open(model, &settings, &labels)?;
-        let names = FeatureNames::open(model, TASK)?;
-        Ok(Self { chain, features, labels, agreement, settings, names })
+        let mask = labels.mask();
+        Ok(Self {
+            features: Features::new(&templates, resources, description.tags, settings.evidence)?,
+            agreement: Agreement::open(model, settings, &labels)?,
+            transitions: pair_scores(&chain, Some(&mask)),
+            names: FeatureNames::open(model, TASK)?,
+            description: Arc::new(description),
+            workers: Workers::new(),
+            chain,
+            labels,
+            mask,
+            bias,
+            strength,
+        })
     }
 
-    /// Opens a model from bytes in memory.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, NerError> {
-        Self::open(&Model::from_bytes(bytes)?)
+    fn reads(&self) -> Reads {
+        if self.description.tags { Reads::Tags } else { Reads::Tokens }
     }
 
+    /// Words and patterns may agree across all of a file.
+    fn batch(&self) -> Batch {
+        match self.consistency() {
+            Consistency::None => Batch::Documents(4096),
+            _ => Batch::File,
+        }
+    }
+
+    fn decode(&self, items: &mut [Sentence], options: &NerOptions) -> Result<Vec<Unit>, NerError> {
+        self.label(items, options)
+    }
+
+    fn inspect(&self, top: usize) -> Inspection {
+        let table = self.chain.node_table();
+        let strongest = self.strongest(top).into_iter();
+        let strongest = strongest
+            .map(|Strength { weight, label, feature }| vec![weight.into(), label.into(), feature.into()]);
+        let mut agreement = self.agreement_weights();
+        agreement.retain(|(_, weight)| *weight != 0.0);
+        agreement.sort_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
+        let agreement =
+            agreement.into_iter().take(top).map(|(name, weight)| vec![weight.into(), name.into()]);
+        Inspection::default()
+            .fact("types", self.types().join(" "))
+            .fact("labels", self.chain.labels().names().join(" "))
+            .fact("features", table.features())
+            .fact("weights", table.parameters())
+            .table(&["weight", "label", "feature"], strongest)
+            .table(&["weight", "agreement"], agreement)
+    }
+
+    fn problems(&self, items: &[Sentence]) -> Option<Result<Vec<String>, NerError>> {
+        Some(self.graphs(items))
+    }
+}
+
+impl Ner {
     /// How its labels agree.
     pub fn consistency(&self) -> Consistency {
-        self.settings.consistency
+        self.description.settings.consistency
+    }
+
+    /// How entities are labels of words.
+    pub(crate) fn scheme(&self) -> Scheme {
+        self.description.settings.scheme.into()
     }
 
     /// The types of entities that it knows, in the order of their labels.
@@ -229,7 +290,7 @@ impl NerModel {
     pub fn agreement_weights(&self) -> Vec<(String, f32)> {
         let Agreement::Patterns { layout, weights, .. } = &self.agreement else { return Vec::new() };
         let names = layout.names(&self.labels);
-        names.into_iter().zip(weights).map(|(name, weight)| (name, self.settings.strength * weight)).collect()
+        names.into_iter().zip(weights).map(|(name, weight)| (name, self.strength * weight)).collect()
     }
 
     /// Keeps names for the strongest weights, found in the sentences that the recognizer was trained on.
@@ -275,25 +336,15 @@ impl NerModel {
         let known = names.iter().filter_map(|(&key, name)| Some((key, name.as_deref()?)));
         FeatureNames::store(writer, TASK, known);
     }
-
-    /// Whether it reads the parts of speech of words.
-    pub fn reads_tags(&self) -> bool {
-        self.settings.tags
-    }
-
-    /// Decodes many sentences, in parallel on rayon's threads.
-    pub fn decoder(&self) -> Result<Decoder<'_>, NerError> {
-        Decoder::new(self)
-    }
 }
 
 /// Begins a model file.
 pub(crate) fn store(
-    settings: &Settings,
+    description: &Description,
     features: &Features,
     chain: impl FnOnce(&mut ModelWriter),
 ) -> ModelWriter {
-    let mut writer = ModelWriter::new(TASK, json!(settings));
+    let mut writer = ModelWriter::new(TASK, json!(description));
     writer.text("templates", features.extractor.templates().text());
     features.extractor.resources().store(&mut writer);
     chain(&mut writer);

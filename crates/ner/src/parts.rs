@@ -1,9 +1,45 @@
 //! What is predicted: one label for each word, which together say where entities are.
 
+use consonant_learn::settings::SettingValue;
 use consonant_sequence::Labels;
 use consonant_sequence::inference::TransitionMask;
 use consonant_text::entity::{Entity, Position, Scheme, SchemeEvidence, Tag, decode_any};
 use consonant_text::{Sentence, evaluate::Counts};
+use serde::{Deserialize, Serialize};
+
+/// How entities become labels in training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LabelScheme {
+    /// `B-` begins every entity, `I-` goes on.
+    #[serde(rename = "iob2", alias = "bio")]
+    Bio,
+    /// The same, with `E-` at the end and `S-` for a single word.
+    Bioes,
+}
+
+impl From<LabelScheme> for Scheme {
+    fn from(scheme: LabelScheme) -> Self {
+        match scheme {
+            LabelScheme::Bio => Self::Iob2,
+            LabelScheme::Bioes => Self::Bioes,
+        }
+    }
+}
+
+impl SettingValue for LabelScheme {
+    fn read(given: &[&str]) -> Result<Self, String> {
+        match given {
+            ["bio"] => Ok(Self::Bio),
+            ["bioes"] => Ok(Self::Bioes),
+            _ => Err("expected bio or bioes".to_owned()),
+        }
+    }
+
+    fn show(&self) -> Option<String> {
+        Some(if *self == Self::Bio { "bio" } else { "bioes" }.to_owned())
+    }
+}
 
 /// The labels of a sentence's words as they stand in the data.
 pub(crate) fn written_labels(sentence: &Sentence) -> Vec<&str> {
@@ -14,6 +50,12 @@ pub(crate) fn written_labels(sentence: &Sentence) -> Vec<&str> {
 /// are read as conlleval reads them.
 pub(crate) fn gold_labels(sentence: &Sentence, scheme: Scheme) -> Vec<String> {
     scheme.repair(&written_labels(sentence))
+}
+
+/// Whether any word has a part of speech; nothing is missing where there is no word.
+pub(crate) fn has_tags(sentences: &[Sentence]) -> bool {
+    let mut tags = sentences.iter().flat_map(|sentence| (0..sentence.len()).map(|word| sentence.upos(word)));
+    tags.clone().next().is_none() || tags.any(|tag| tag != "_" && !tag.is_empty())
 }
 
 /// The scheme that the labels of sentences are written in.

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use consonant_learn::model::Model;
-use consonant_learn::trainer::{EpochReport, Stop};
 use consonant_map::solver::Method;
-use consonant_ner::{Consistency, NerError, NerModel, NerSettings, Request, Scope, train};
+use consonant_ner::{Consistency, LabelScheme, Ner, NerError, NerOptions, NerSettings, Scope};
 use consonant_sequence::Algorithm;
+use consonant_task::{Batch, Data, Event, Reads, Settings as _, Solver, Task, Trained, Watch};
 use consonant_text::entity::Scheme;
 use consonant_text::{Columns, Sentence, SentenceReader};
 
@@ -42,20 +42,27 @@ fn documents(count: usize, seed: u64, marked: bool) -> String {
 }
 
 fn settings(consistency: Consistency) -> NerSettings {
-    NerSettings { consistency, epochs: Some(6), ..NerSettings::default() }
+    NerSettings::new().consistency(consistency).epochs(6)
 }
 
-fn trained(settings: NerSettings, marked: bool) -> NerModel {
+fn train(text: &[Sentence], settings: &NerSettings) -> Result<Trained, NerError> {
+    Ner::train(&Data::new(text), settings, &mut Watch::none())
+}
+
+fn trained(settings: NerSettings, marked: bool) -> Ner {
     let (text, dev) = (read(&documents(30, 1, marked)), read(&documents(10, 2, marked)));
-    let trained = train(&text, Some(&dev), settings, &mut |_| {}, None).unwrap();
-    assert!(trained.f1.unwrap() > 0.9, "{:?}", trained.f1);
-    NerModel::open(&Model::from_bytes(&trained.model.to_bytes()).unwrap()).unwrap()
+    let trained = Ner::train(&Data::new(&text).with_dev(&dev), &settings, &mut Watch::none()).unwrap();
+    assert!(trained.score.unwrap() > 0.9, "{}", trained.summary);
+    Ner::open(&trained.open().unwrap()).unwrap()
 }
 
-fn decode(model: &NerModel, text: &str, method: Option<Method>) -> String {
+fn by(method: Method) -> NerOptions {
+    NerOptions::new().decoder(Some(Solver(method)))
+}
+
+fn decode(model: &Ner, text: &str) -> String {
     let mut sentences = read(text);
-    let request = Request { method, ..Request::default() };
-    model.decoder().unwrap().decode(&mut sentences, &request).unwrap();
+    model.decode(&mut sentences, &NerOptions::new()).unwrap();
     sentences.iter().map(ToString::to_string).collect()
 }
 
@@ -70,12 +77,14 @@ fn every_kind_of_agreement_learns_and_labels() {
             })
         })
         .collect();
-    for consistency in Consistency::ALL {
-        for scheme in [Scheme::Iob2, Scheme::Bioes] {
-            let model = trained(NerSettings { scheme, strength: Some(1.0), ..settings(consistency) }, true);
+    for &consistency in Consistency::ALL {
+        for scheme in [LabelScheme::Bio, LabelScheme::Bioes] {
+            let model = trained(settings(consistency).scheme(scheme).strength(1.0), true);
             assert_eq!(model.consistency(), consistency);
+            assert_eq!(model.batch() == Batch::File, consistency != Consistency::None);
+            assert_eq!(model.reads(), Reads::Tokens);
             assert_eq!(model.types(), ["PER", "LOC"]);
-            assert_eq!(decode(&model, &blank, None), text, "{consistency:?} {scheme}");
+            assert_eq!(decode(&model, &blank), text, "{consistency} {scheme:?}");
         }
     }
 }
@@ -84,57 +93,57 @@ fn every_kind_of_agreement_learns_and_labels() {
 fn units_carry_certificates() {
     let model = trained(settings(Consistency::Patterns), true);
     let mut sentences = read(&documents(5, 4, true));
-    let decoder = model.decoder().unwrap();
     let mut values = Vec::new();
     for method in [Method::TwoSlave, Method::SpanningTrees, Method::Ad3, Method::Exact] {
-        let units =
-            decoder.decode(&mut sentences, &Request { method: Some(method), ..Request::default() }).unwrap();
+        let units = model.decode(&mut sentences, &by(method)).unwrap();
         assert_eq!(units.len(), 5);
         assert_eq!(units.iter().map(|unit| unit.tokens).sum::<usize>(), 75);
-        assert!(units.iter().all(|unit| unit.certificate.value() <= Some(unit.certificate.bound())));
+        assert!(units.iter().all(|unit| unit.certificate.bound() >= unit.certificate.value().unwrap()));
         values.push(units.iter().filter_map(|unit| unit.certificate.value()).sum::<f64>());
     }
     assert!(values.iter().all(|value| (value - values[3]).abs() < 1e-3 * values[3].abs()), "{values:?}");
-    let refused = decoder
-        .decode(&mut sentences, &Request { method: Some(Method::Subgradient), ..Request::default() })
-        .unwrap_err();
-    assert!(refused.to_string().contains("two-slave"), "{refused}");
+    let refused = model.decode(&mut sentences, &by(Method::Subgradient)).unwrap_err();
+    assert!(matches!(&refused, NerError::Usage(usage) if usage.0.contains("two-slave")), "{refused}");
+    assert_eq!(model.problems(&sentences).unwrap().unwrap().len(), 5);
 }
 
 #[test]
 fn words_agree_by_document_or_over_the_set() {
     for scope in [Scope::Document, Scope::Set] {
-        let strength = Some(1.0);
-        let model =
-            trained(NerSettings { scope: Some(scope), strength, ..settings(Consistency::Words) }, true);
+        let model = trained(settings(Consistency::Words).scope(scope).strength(1.0), true);
         let mut sentences = read(&documents(5, 4, true));
-        let decoder = model.decoder().unwrap();
-        for method in [None, Some(Method::Ad3)] {
-            let units = decoder.decode(&mut sentences, &Request { method, ..Request::default() }).unwrap();
+        for options in [NerOptions::new(), by(Method::Ad3)] {
+            let units = model.decode(&mut sentences, &options).unwrap();
             assert_eq!(units.len(), if scope == Scope::Set { 1 } else { 5 });
-            assert!(units.iter().all(|unit| unit.certificate.value() <= Some(unit.certificate.bound())));
+            assert!(units.iter().all(|unit| unit.certificate.bound() >= unit.certificate.value().unwrap()));
         }
     }
 }
 
 #[test]
 fn threads_change_nothing() {
-    for consistency in Consistency::ALL {
+    for &consistency in Consistency::ALL {
         let outcome = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
                 let text = read(&documents(20, 1, true));
-                let settings = NerSettings { threads, ..settings(consistency) };
-                let model = train(&text, Some(&text), settings, &mut |_| {}, None).unwrap().model.to_bytes();
+                let data = Data::new(&text).with_dev(&text);
+                let trained = Ner::train(&data, &settings(consistency), &mut Watch::none()).unwrap();
                 let mut sentences = read(&documents(10, 5, true));
-                let decoder = NerModel::from_bytes(&model).unwrap();
-                let units = decoder.decoder().unwrap().decode(&mut sentences, &Request::default()).unwrap();
-                let units: Vec<(Option<f64>, f64)> =
-                    units.iter().map(|unit| (unit.certificate.value(), unit.certificate.bound())).collect();
-                (model, units, sentences.iter().map(ToString::to_string).collect::<String>())
+                let model = Ner::open(&trained.open().unwrap()).unwrap();
+                let units = model.decode(&mut sentences, &NerOptions::new()).unwrap();
+                let certificates = units.iter().map(|unit| unit.certificate);
+                let bits: Vec<(Option<u64>, u64)> = certificates
+                    .map(|certificate| (certificate.value().map(f64::to_bits), certificate.bound().to_bits()))
+                    .collect();
+                (
+                    trained.model.to_bytes(),
+                    bits,
+                    sentences.iter().map(ToString::to_string).collect::<String>(),
+                )
             })
         };
-        assert!(outcome(1) == outcome(3), "{consistency:?}");
+        assert!(outcome(1) == outcome(3), "{consistency}");
     }
 }
 
@@ -147,17 +156,17 @@ fn odd_input_is_labelled_all_the_same() {
         // Unknown classes, labels of no scheme, an entity that crosses sentences.
         "Ann\tB-ANIMAL\nBonn\tI-LOC\n\nBonn\tI-LOC\n.\tquite\n\n",
     ];
-    for consistency in Consistency::ALL {
-        let model = trained(NerSettings { strength: Some(1.0), ..settings(consistency) }, true);
+    for &consistency in Consistency::ALL {
+        let model = trained(settings(consistency).strength(1.0), true);
         for text in odd {
-            let labelled = decode(&model, text, None);
+            let labelled = decode(&model, text);
             let again = read(&labelled);
             assert_eq!(again.len(), read(text).len(), "{labelled}");
             assert!(again.iter().all(|sentence| sentence.entities(Scheme::Iob2).is_ok()), "{labelled}");
         }
         // One name, again and again.
         let many = "in\tO\nBonn\tO\n.\tO\n\n".repeat(3000);
-        assert_eq!(decode(&model, &many, None).matches("B-LOC").count(), 3000);
+        assert_eq!(decode(&model, &many).matches("B-LOC").count(), 3000);
     }
 }
 
@@ -166,7 +175,7 @@ fn data_without_marks_is_grouped_by_shared_words() {
     for consistency in [Consistency::Words, Consistency::Patterns] {
         let model = trained(settings(consistency), false);
         let text = documents(5, 6, false);
-        assert_eq!(decode(&model, &text, None), text);
+        assert_eq!(decode(&model, &text), text);
     }
 }
 
@@ -175,60 +184,105 @@ fn data_without_marks_is_grouped_by_shared_words() {
 #[test]
 fn an_interrupted_training_leaves_agreement_out_and_says_so() {
     let (text, dev) = (read(&documents(50, 1, true)), read(&documents(10, 2, true)));
-    let interrupted = |consistency, dev| {
+    let interrupted = |consistency, dev: Option<&[Sentence]>| {
         let stop = AtomicBool::new(false);
-        let mut at_the_second = |epoch: &EpochReport| stop.store(epoch.epoch == 2, Ordering::Relaxed);
-        train(&text, dev, settings(consistency), &mut at_the_second, Some(&stop)).unwrap()
+        let mut at_the_second = |event: Event| {
+            if let Event::Epoch { report, metric: "F", .. } = event {
+                stop.store(report.epoch == 2, Ordering::Relaxed);
+            }
+        };
+        let mut watch = Watch::with(&mut at_the_second);
+        watch.stop = Some(&stop);
+        let mut data = Data::new(&text);
+        data.dev = dev;
+        Ner::train(&data, &settings(consistency), &mut watch).unwrap()
     };
-    for (dev, bias) in [(Some(&dev[..]), None), (None, Some("the choice of a bias"))] {
+    for (dev, bias) in [(Some(&dev[..]), ""), (None, "the choice of a bias")] {
         let alone = interrupted(Consistency::None, dev);
-        assert!(alone.stop == Stop::Interrupted && alone.epoch <= 2);
-        assert_eq!(alone.left_out, bias.as_slice());
+        assert!(alone.epoch <= 2 && alone.summary.contains("interrupted"), "{}", alone.summary);
+        assert!(alone.summary.ends_with(&format!("{bias})")), "{}", alone.summary);
         for consistency in [Consistency::Words, Consistency::Patterns] {
-            let trained = interrupted(consistency, dev);
-            assert_eq!((trained.stop, trained.consistency), (Stop::Interrupted, Consistency::None));
-            assert_eq!(trained.left_out.last(), Some(&"the agreement of labels"));
-            assert_eq!(trained.left_out.len(), 1 + bias.iter().len());
-            assert!(trained.model.to_bytes() == alone.model.to_bytes(), "{consistency:?}");
+            let Trained { model, summary, .. } = interrupted(consistency, dev);
+            let joined = if bias.is_empty() { String::new() } else { format!("{bias} and ") };
+            assert!(summary.ends_with(&format!("but for {joined}the agreement of labels)")), "{summary}");
+            assert!(model.to_bytes() == alone.model.to_bytes(), "{consistency}");
         }
     }
 }
 
 #[test]
 fn templates_with_pairs_of_labels_and_other_algorithms_work() {
-    let templates = "U0:%x[0,0]\nU1:%x[-1,0]\nU2:%h[0,0]\nB0:%h[-1,0]/%h[0,0]\n".to_owned();
+    let file = std::env::temp_dir().join(format!("consonant-ner-{}.templates", std::process::id()));
+    std::fs::write(&file, "U0:%x[0,0]\nU1:%x[-1,0]\nU2:%h[0,0]\nB0:%h[-1,0]/%h[0,0]\n").unwrap();
     for (algorithm, consistency) in [
         (Algorithm::AveragedPerceptron, Consistency::Patterns),
         (Algorithm::Likelihood, Consistency::Words),
         (Algorithm::Memm, Consistency::None),
     ] {
-        let mut settings = settings(consistency);
-        settings.training = algorithm.into();
-        settings.templates = Some(templates.clone());
-        settings.epochs = None;
-        trained(settings, true);
+        let settings = NerSettings::new().consistency(consistency).training(algorithm);
+        trained(settings.template(Some(file.clone().into())), true);
     }
+    std::fs::write(&file, "%x").unwrap();
+    let wrong = NerSettings::new().template(Some(file.clone().into()));
+    let refused = train(&read(&documents(3, 1, true)), &wrong);
+    std::fs::remove_file(&file).unwrap();
+    assert!(matches!(refused, Err(NerError::Feature(_))), "{refused:?}");
 }
 
 #[test]
 fn what_cannot_be_learned_is_an_error() {
-    let text = read("Ann\tO\n\n");
-    assert!(matches!(
-        train(&text, None, NerSettings::default(), &mut |_| {}, None),
-        Err(NerError::NoEntities)
-    ));
-    assert!(matches!(train(&[], None, NerSettings::default(), &mut |_| {}, None), Err(NerError::NoEntities)));
+    let settings = NerSettings::new();
+    assert!(matches!(train(&read("Ann\tO\n\n"), &settings), Err(NerError::NoEntities)));
+    assert!(matches!(train(&[], &settings), Err(NerError::NoEntities)));
     let text = read(&documents(3, 1, true));
-    let wrong = NerSettings { templates: Some("%x".to_owned()), ..NerSettings::default() };
-    assert!(train(&text, None, wrong, &mut |_| {}, None).is_err());
+    let mut data = Data::new(&text);
+    data.tagged = true;
+    assert!(matches!(Ner::train(&data, &settings, &mut Watch::none()), Err(NerError::NoTags)));
+    assert!(NerSettings::new().bias(f32::NAN).check().is_err());
+}
+
+#[test]
+fn a_model_of_tags_wants_tags() {
+    let conllu = |tag: &str, label: &str| {
+        let text =
+            format!("1\tAnn\t_\t{tag}\t_\t_\t_\t_\t_\tNER={label}\n2\tleft\t_\t_\t_\t_\t_\t_\t_\t_\n\n");
+        vec![Sentence::from_conllu(&text).unwrap()]
+    };
+    let text = conllu("PROPN", "B-PER");
+    let mut data = Data::new(&text);
+    data.tagged = true;
+    let trained = Ner::train(&data, &NerSettings::new().min_count(1u32), &mut Watch::none()).unwrap();
+    let model = Ner::open(&trained.open().unwrap()).unwrap();
+    assert_eq!(model.reads(), Reads::Tags);
+    let options = NerOptions::new().marginals(true).n_best(2usize);
+    let refused = model.decode(&mut conllu("_", "O"), &options).unwrap_err();
+    assert!(refused.to_string().contains("--tagger MODEL"), "{refused}");
+    let mut tagged = conllu("PROPN", "O");
+    model.decode(&mut tagged, &options).unwrap();
+    let tagged = tagged[0].to_string();
+    assert!(
+        tagged.contains("NER=B-PER") && tagged.contains("Prob=") && tagged.contains("# entities_2 = "),
+        "{tagged}"
+    );
+}
+
+/// As files had them before settings were stored whole.
+#[test]
+fn settings_of_older_models_are_read() {
+    let stored = r#"{"consistency":"words","scheme":"iob2","bias":1.5,"strength":0.5,"scope":"set","evidence":false,
+        "algorithm":"averaged-perceptron","parameters":[["margin",14.0]],"written":"bilou","tags":true,"margin":14.0}"#;
+    let settings: NerSettings = serde_json::from_str(stored).unwrap();
+    let expected =
+        settings.clone().consistency(Consistency::Words).scheme(LabelScheme::Bio).scope(Scope::Set);
+    assert_eq!(settings, expected.bias(1.5).strength(0.5).evidence(false));
+    assert_eq!(settings.shown("scheme").as_deref(), Some("bio"));
 }
 
 #[test]
 fn damaged_models_are_refused() {
-    let text = read(&documents(5, 1, true));
-    let trained = train(&text, None, settings(Consistency::Patterns), &mut |_| {}, None).unwrap();
+    let trained = train(&read(&documents(5, 1, true)), &settings(Consistency::Patterns)).unwrap();
     let bytes = trained.model.to_bytes();
     for cut in [0, 10, bytes.len() / 2, bytes.len() - 1] {
-        assert!(NerModel::from_bytes(&bytes[..cut]).is_err());
+        assert!(Model::from_bytes(&bytes[..cut]).is_err());
     }
 }

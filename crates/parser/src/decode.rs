@@ -8,36 +8,26 @@ use std::time::Instant;
 use consonant_map::oracle::Oracle;
 use consonant_map::oracle::arborescence::{Arborescence, RootChildren, Workspace};
 use consonant_map::oracle::sequence::Sequence;
-use consonant_map::solver::Limits;
 use consonant_map::solver::subgradient::{self, StepRule};
-use consonant_map::{Ad3, Ad3Options, Binary, Certificate, Gap, Graph, Solution, Status};
+use consonant_map::solver::{Limits, Method};
+use consonant_map::{Ad3, Ad3Options, Binary, Certificate, FactorId, Gap, Graph, Solution, Status};
+use consonant_task::{Solver, Usage};
 
 use crate::automaton::grand_siblings::GrandSiblings;
 use crate::automaton::head::{Head, HeadSide};
 use crate::automaton::tri_siblings::TriSiblings;
-use crate::parts::{Parts, Side, pairs_below, triples_below};
+use crate::parts::{Side, TreeParts, pairs_below, triples_below};
 use crate::{ParserError, projective};
 
-/// How trees are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Algorithm {
-    /// Alternating directions, and a short branch and bound where they leave a gap ([`DecoderOptions::nodes`]); one call of
-    /// the arborescence oracle at first order.
-    #[default]
-    Ad3,
-    /// Subgradient steps on the same decomposition, for comparison.
-    Subgradient,
-    /// Branch and bound: always the best tree.
-    Exact,
-    /// The best tree without crossing arcs, by dynamic programming; first order only.
-    Projective,
-}
-
-/// How a [`Decoder`] works.
+/// How a [`TreeDecoder`] works.
 #[derive(Debug, Clone)]
-pub struct DecoderOptions {
-    /// The algorithm.
-    pub algorithm: Algorithm,
+pub struct TreeDecoderOptions {
+    /// AD3, with a short branch and bound where it leaves a gap ([`nodes`](Self::nodes)); subgradient steps on the same
+    /// decomposition, for comparison; or exact: branch and bound to the end. At first order all are one call of the
+    /// arborescence oracle.
+    pub method: Method,
+    /// The best tree without crossing arcs instead, by dynamic programming; first order only.
+    pub projective: bool,
     /// How many words may depend on the root.
     pub root_children: RootChildren,
     /// Iterations at most; each algorithm has a default of its own.
@@ -47,9 +37,15 @@ pub struct DecoderOptions {
     pub nodes: usize,
 }
 
-impl Default for DecoderOptions {
+impl Default for TreeDecoderOptions {
     fn default() -> Self {
-        Self { algorithm: Algorithm::Ad3, root_children: RootChildren::One, max_iterations: None, nodes: 0 }
+        Self {
+            method: Method::Ad3,
+            projective: false,
+            root_children: RootChildren::One,
+            max_iterations: None,
+            nodes: 0,
+        }
     }
 }
 
@@ -76,19 +72,23 @@ const AD3_RESIDUAL: f64 = 1e-4;
 /// Iterations of AD3 between looks at the bound: half of the sentences agree at the first look.
 const AD3_REPORT: usize = 5;
 
-/// Finds best trees, sentence after sentence, in the same buffers.
+/// Finds best trees, sentence after sentence, in the same buffers: graph, automata and the solver's state too.
 #[derive(Default)]
-pub struct Decoder {
-    options: DecoderOptions,
+pub struct TreeDecoder {
+    /// How; may be changed from sentence to sentence.
+    pub options: TreeDecoderOptions,
+    arborescence: Option<Arborescence>,
     tree: Workspace,
     links: Vec<u32>,
     scores: Vec<f64>,
     projective: projective::Workspace,
+    graph: GraphBuilder,
+    solver: Ad3,
 }
 
-impl Decoder {
+impl TreeDecoder {
     /// A decoder with these options.
-    pub fn new(options: DecoderOptions) -> Self {
+    pub fn new(options: TreeDecoderOptions) -> Self {
         Self { options, ..Self::default() }
     }
 
@@ -98,7 +98,7 @@ impl Decoder {
     /// If there is not one score for each part.
     pub fn decode(
         &mut self,
-        parts: &Parts,
+        parts: &TreeParts,
         scores: &[f32],
         heads: &mut Vec<usize>,
     ) -> Result<Certificate, ParserError> {
@@ -106,52 +106,50 @@ impl Decoder {
         let start = Instant::now();
         heads.clear();
         let is_first_order = parts.len() == parts.arcs().len();
-        let arborescence = Arborescence::new(parts.words() + 1, parts.arcs(), self.options.root_children)?;
-        let mut certificate = match self.options.algorithm {
-            Algorithm::Projective if !is_first_order => return Err(ParserError::Projective),
-            Algorithm::Projective => {
-                let value = self.projective.maximize(parts, scores, self.options.root_children, heads);
-                Certificate::exact(value)
+        let certificate = match (self.options.projective, is_first_order) {
+            (true, false) => {
+                return Err(Usage("projective trees are made of arcs only; use order 1".to_owned()).into());
             }
-            _ if is_first_order => {
+            (true, true) => {
+                let root_children = self.options.root_children;
+                Certificate::exact(self.projective.maximize(parts, scores, root_children, heads))
+            }
+            (false, true) => {
                 self.scores.clear();
                 self.scores.extend(scores.iter().map(|&score| f64::from(score)));
-                Certificate::exact(self.best_tree(&arborescence, heads))
+                let earlier = self.arborescence.take();
+                let arborescence = arborescence_of(parts, self.options.root_children, earlier)?;
+                let arborescence = self.arborescence.insert(arborescence);
+                let value = best_tree(arborescence, &self.scores, &mut self.tree, &mut self.links, heads);
+                Certificate::exact(value)
             }
-            _ => self.agree(parts, scores, arborescence, heads)?,
+            (false, false) => self.agree(parts, scores, heads)?,
         };
-        if certificate.value().is_none() {
-            return Err(ParserError::NoTree { words: parts.words() });
+        match certificate.value() {
+            Some(_) => Ok(certificate.after(certificate.iterations, start.elapsed().as_secs_f64())),
+            None => Err(ParserError::NoTree { words: parts.words() }),
         }
-        certificate.seconds = start.elapsed().as_secs_f64();
-        Ok(certificate)
-    }
-
-    /// The best tree under `self.scores`, and its value there.
-    fn best_tree(&mut self, arborescence: &Arborescence, heads: &mut Vec<usize>) -> f64 {
-        let value = arborescence.maximize(&self.scores, &mut self.tree, &mut self.links);
-        heads.clear();
-        heads.extend(arborescence.heads(&self.links));
-        value
     }
 
     fn agree(
         &mut self,
-        parts: &Parts,
+        parts: &TreeParts,
         scores: &[f32],
-        arborescence: Arborescence,
         heads: &mut Vec<usize>,
     ) -> Result<Certificate, ParserError> {
-        let graph = build(parts, scores, arborescence.clone())?;
-        let solution = self.solve(&graph, self.effort(parts));
+        let tree = self.graph.build(parts, scores, self.options.root_children)?;
+        let solution = self.solve(self.effort(parts))?;
         let certificate = solution.certificate;
         if let Some(states) = solution.assignment() {
             let on = states.iter().zip(parts.arcs()).filter(|(on, _)| **on == 1);
             heads.extend(on.map(|(_, &(head, _))| head));
-        } else if certificate.status() != Status::Infeasible {
+        } else if certificate.status() != Status::Infeasible
+            && let Some(arborescence) = self.graph.graph.oracle_ref::<Arborescence>(tree)
+        {
             // No agreement and no luck on the way: the tree that is closest to what the factors believe.
-            self.scores.clone_from(&solution.marginals);
-            if self.best_tree(&arborescence, heads) > f64::NEG_INFINITY {
+            let beliefs = &solution.marginals;
+            let value = best_tree(arborescence, beliefs, &mut self.tree, &mut self.links, heads);
+            if value > f64::NEG_INFINITY {
                 let value = parts.value(scores, heads);
                 let found = Certificate::judge(Some(value), certificate.bound(), Gap::default());
                 return Ok(found.after(certificate.iterations, 0.0));
@@ -161,7 +159,7 @@ impl Decoder {
     }
 
     /// How long a sentence is worked on: the same for any machine, so that results are.
-    fn effort(&self, parts: &Parts) -> Effort {
+    fn effort(&self, parts: &TreeParts) -> Effort {
         let heads = parts.sides().chunk_by(|a, b| a.head == b.head);
         let pairs_of = |sides: &[Side]| {
             let pairs: usize = sides.iter().map(|side| pairs_below(side.modifiers() + 2)).sum();
@@ -176,35 +174,45 @@ impl Decoder {
         let affordable = PAIR_NODES / pairs;
         Effort {
             iterations: self.options.max_iterations.unwrap_or(iterations),
-            nodes: match self.options.algorithm {
-                Algorithm::Exact => None,
+            nodes: match self.options.method {
+                Method::Exact => None,
                 _ if affordable < LEAST_NODES => Some(0),
                 _ => Some(self.options.nodes.min(WORD_NODES / parts.words()).min(affordable)),
             },
         }
     }
 
-    fn solve(&self, graph: &Graph, effort: Effort) -> Solution {
-        if self.options.algorithm == Algorithm::Subgradient {
-            let limits = Limits { max_iterations: self.options.max_iterations, ..Limits::default() };
-            return subgradient::solve(graph, StepRule::default(), &limits);
+    fn solve(&mut self, effort: Effort) -> Result<Solution, ParserError> {
+        let graph = &self.graph.graph;
+        match self.options.method {
+            Method::Ad3 | Method::Exact => {}
+            Method::Subgradient => {
+                let limits = Limits { max_iterations: self.options.max_iterations, ..Limits::default() };
+                return Ok(subgradient::solve(graph, StepRule::default(), &limits));
+            }
+            other => {
+                let name = Solver(other).name();
+                let text = format!("a parser is decoded by ad3, subgradient or exact, not by {name}");
+                return Err(Usage(text).into());
+            }
         }
-        let mut solver = Ad3::new(Ad3Options {
+        let solver = &mut self.solver;
+        solver.options = Ad3Options {
             max_iterations: effort.iterations,
             penalty: AD3_PENALTY,
             residual: AD3_RESIDUAL,
             report_every: AD3_REPORT,
             ..Ad3Options::default()
-        });
+        };
         let relaxed = solver.solve(graph);
         if effort.nodes == Some(0) {
-            return relaxed;
+            return Ok(relaxed);
         }
         let iterations = relaxed.certificate.iterations;
         let limits = Limits { max_iterations: effort.nodes, ..Limits::default() };
         let mut closed = solver.close(graph, relaxed, &limits);
         closed.certificate.iterations = closed.certificate.iterations.max(iterations);
-        closed
+        Ok(closed)
     }
 }
 
@@ -217,94 +225,152 @@ struct Effort {
     nodes: Option<usize>,
 }
 
-/// The factor graph over the candidate arcs. Links of the tree and of the sequence are the arcs as they stand.
-fn build(parts: &Parts, scores: &[f32], arborescence: Arborescence) -> Result<Graph, ParserError> {
-    let at = |part: Option<usize>| part.map_or(0.0, |part| f64::from(scores[part]));
-    let mut graph = Graph::new();
-    let arc_scores: Vec<f64> = scores[..parts.arcs().len()].iter().map(|&score| f64::from(score)).collect();
-    let arcs = graph.binaries(&arc_scores)?;
-    graph.oracle(arborescence, &arcs)?;
-    for sides in parts.sides().chunk_by(|a, b| a.head == b.head) {
-        add_automata(&mut graph, parts, sides, &arcs, at)?;
-    }
-    for side in parts.sides() {
-        for j in 2..=side.modifiers() {
-            for i in 1..j {
-                let score = at(side.arbitrary_sibling(i, j));
-                if score != 0.0 {
-                    let [a, b] = [i, j].map(|m| arcs[parts.arcs_of(side)[m - 1] as usize]);
-                    graph.pair(a, b, score)?;
-                }
-            }
-        }
-    }
-    if parts.has_head_bigrams() {
-        let states: Vec<usize> = (1..=parts.words()).map(|word| parts.arcs_into(word).len()).collect();
-        let first = parts.head_bigram(2, 0, 0).unwrap_or(parts.len());
-        let pairs = scores[first..].iter().map(|&score| f64::from(score)).collect();
-        graph.oracle(Sequence::first_order(&states, pairs)?, &arcs)?;
-    }
-    Ok(graph)
+/// The candidate arcs as the oracle of trees sees them, made of an earlier one if there is one.
+fn arborescence_of(
+    parts: &TreeParts,
+    root_children: RootChildren,
+    earlier: Option<Arborescence>,
+) -> Result<Arborescence, ParserError> {
+    let nodes = parts.words() + 1;
+    let Some(mut arborescence) = earlier else {
+        return Ok(Arborescence::new(nodes, parts.arcs(), root_children)?);
+    };
+    arborescence.rebuild(nodes, parts.arcs().iter().copied(), root_children)?;
+    Ok(arborescence)
+}
+
+/// Writes the heads of the best tree under scores of arcs, and returns its value there.
+fn best_tree(
+    arborescence: &Arborescence,
+    scores: &[f64],
+    workspace: &mut Workspace,
+    links: &mut Vec<u32>,
+    heads: &mut Vec<usize>,
+) -> f64 {
+    let value = arborescence.maximize(scores, workspace, links);
+    heads.clear();
+    heads.extend(arborescence.heads(links));
+    value
 }
 
 /// A head whose automaton would look at more prefixes than this has an automaton for each side, and others for three
 /// siblings.
 const MOST_PREFIXES: usize = 20_000;
 
-/// The automata of one head, given its sides.
-fn add_automata(
-    graph: &mut Graph,
-    parts: &Parts,
-    sides: &[Side],
-    arcs: &[Binary],
-    at: impl Fn(Option<usize>) -> f64 + Copy,
-) -> Result<(), ParserError> {
-    let has_parts = |side: &&Side| side.has_automaton() || side.has_tri_siblings();
-    let Some(first) = sides.iter().find(has_parts) else { return Ok(()) };
-    let incoming = &arcs[first.incoming.clone()];
-    let outgoing = |side: &Side| parts.arcs_of(side).iter().map(|&arc| arcs[arc as usize]);
-    let prefixes = |side: &Side| match side.has_tri_siblings() {
-        true => triples_below(side.modifiers() + 2),
-        false => pairs_below(side.modifiers() + 2),
-    };
-    if incoming.len().max(1) * sides.iter().map(prefixes).sum::<usize>() <= MOST_PREFIXES {
-        let side = |is_right: bool| match sides.iter().find(|side| side.is_right == is_right) {
-            Some(side) => HeadSide {
-                modifiers: side.modifiers(),
-                pairs: pair_scores(parts, side, at),
-                triples: triple_scores(side, at),
-            },
-            None => HeadSide::default(),
+/// The factor graph of one sentence after the other, in the same memory.
+#[derive(Default)]
+struct GraphBuilder {
+    graph: Graph,
+    arcs: Vec<Binary>,
+    /// Scores of the sides of a head, on their way into its automaton.
+    sides: [HeadSide; 2],
+    states: Vec<usize>,
+}
+
+impl GraphBuilder {
+    /// The factor graph over the candidate arcs; returns the factor of the tree. Links of the tree and of the sequence are
+    /// the arcs as they stand.
+    fn build(
+        &mut self,
+        parts: &TreeParts,
+        scores: &[f32],
+        root_children: RootChildren,
+    ) -> Result<FactorId, ParserError> {
+        let at = |part: Option<usize>| part.map_or(0.0, |part| f64::from(scores[part]));
+        self.graph.clear();
+        self.arcs.clear();
+        for &score in &scores[..parts.arcs().len()] {
+            self.arcs.push(self.graph.binary(f64::from(score))?);
+        }
+        let arborescence = arborescence_of(parts, root_children, self.graph.spare_oracle())?;
+        let tree = self.graph.oracle(arborescence, &self.arcs)?;
+        for sides in parts.sides().chunk_by(|a, b| a.head == b.head) {
+            self.add_automata(parts, sides, at)?;
+        }
+        for side in parts.sides() {
+            for j in 2..=side.modifiers() {
+                for i in 1..j {
+                    let score = at(side.arbitrary_sibling(i, j));
+                    if score != 0.0 {
+                        let [a, b] = [i, j].map(|m| self.arcs[parts.arcs_of(side)[m - 1] as usize]);
+                        self.graph.pair(a, b, score)?;
+                    }
+                }
+            }
+        }
+        if parts.has_head_bigrams() {
+            self.states.clear();
+            self.states.extend((1..=parts.words()).map(|word| parts.arcs_into(word).len()));
+            let first = parts.head_bigram(2, 0, 0).unwrap_or(parts.len());
+            let mut pairs = self.graph.spare_oracle().map_or_else(Vec::new, Sequence::into_pairs);
+            pairs.clear();
+            pairs.extend(scores[first..].iter().map(|&score| f64::from(score)));
+            self.graph.oracle(Sequence::first_order(&self.states, pairs)?, &self.arcs)?;
+        }
+        Ok(tree)
+    }
+
+    /// The automata of one head, given its sides.
+    fn add_automata(
+        &mut self,
+        parts: &TreeParts,
+        sides: &[Side],
+        at: impl Fn(Option<usize>) -> f64 + Copy,
+    ) -> Result<(), ParserError> {
+        let Self { graph, arcs, sides: tables, .. } = self;
+        let has_parts = |side: &&Side| side.has_automaton() || side.has_tri_siblings();
+        let Some(first) = sides.iter().find(has_parts) else { return Ok(()) };
+        let incoming = &arcs[first.incoming.clone()];
+        let outgoing = |side: &Side| parts.arcs_of(side).iter().map(|&arc| arcs[arc as usize]);
+        let prefixes = |side: &Side| match side.has_tri_siblings() {
+            true => triples_below(side.modifiers() + 2),
+            false => pairs_below(side.modifiers() + 2),
         };
-        let links = incoming.iter().copied().chain(sides.iter().flat_map(outgoing));
-        graph.oracle(Head::new(incoming.len(), [side(false), side(true)]), links)?;
-        return Ok(());
-    }
-    for side in sides {
-        if side.has_automaton() {
-            let automaton =
-                GrandSiblings::new(incoming.len(), side.modifiers(), pair_scores(parts, side, at));
-            graph.oracle(automaton, incoming.iter().copied().chain(outgoing(side)))?;
+        if incoming.len().max(1) * sides.iter().map(prefixes).sum::<usize>() <= MOST_PREFIXES {
+            for (table, is_right) in tables.iter_mut().zip([false, true]) {
+                let side = sides.iter().find(|side| side.is_right == is_right);
+                table.modifiers = side.map_or(0, Side::modifiers);
+                if let Some(side) = side {
+                    pair_scores(parts, side, at, &mut table.pairs);
+                    triple_scores(side, at, &mut table.triples);
+                }
+            }
+            let mut head: Head = graph.spare_oracle().unwrap_or_default();
+            head.rebuild(incoming.len(), tables);
+            graph.oracle(head, incoming.iter().copied().chain(sides.iter().flat_map(outgoing)))?;
+            return Ok(());
         }
-        if side.has_tri_siblings() {
-            graph.oracle(TriSiblings::new(side.modifiers(), triple_scores(side, at)), outgoing(side))?;
+        let [HeadSide { pairs, triples, .. }, _] = tables;
+        for side in sides {
+            if side.has_automaton() {
+                pair_scores(parts, side, at, pairs);
+                let mut automaton: GrandSiblings = graph.spare_oracle().unwrap_or_default();
+                automaton.rebuild(incoming.len(), side.modifiers(), pairs);
+                graph.oracle(automaton, incoming.iter().copied().chain(outgoing(side)))?;
+            }
+            if side.has_tri_siblings() {
+                triple_scores(side, at, triples);
+                let mut automaton: TriSiblings = graph.spare_oracle().unwrap_or_default();
+                automaton.rebuild(side.modifiers(), triples);
+                graph.oracle(automaton, outgoing(side))?;
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The scores of three siblings of a side.
-fn triple_scores(side: &Side, at: impl Fn(Option<usize>) -> f64) -> Vec<f64> {
-    match side.tri_sibling(0, 1, 2) {
-        Some(start) => (0..triples_below(side.modifiers() + 2)).map(|i| at(Some(start + i))).collect(),
-        None => Vec::new(),
+fn triple_scores(side: &Side, at: impl Fn(Option<usize>) -> f64, table: &mut Vec<f64>) {
+    table.clear();
+    if let Some(start) = side.tri_sibling(0, 1, 2) {
+        table.extend((0..triples_below(side.modifiers() + 2)).map(|i| at(Some(start + i))));
     }
 }
 
 /// The scores of siblings, grandparents and grand-siblings of one side in one table.
-fn pair_scores(parts: &Parts, side: &Side, at: impl Fn(Option<usize>) -> f64) -> Vec<f64> {
+fn pair_scores(parts: &TreeParts, side: &Side, at: impl Fn(Option<usize>) -> f64, table: &mut Vec<f64>) {
     let end = side.modifiers() + 1;
-    let mut table = Vec::with_capacity(side.incoming.len().max(1) * pairs_below(end + 1));
+    table.clear();
     for g in 0..side.incoming.len().max(1) {
         for j in 1..=end {
             let mut grandparent = 0.0;
@@ -327,5 +393,4 @@ fn pair_scores(parts: &Parts, side: &Side, at: impl Fn(Option<usize>) -> f64) ->
             }
         }
     }
-    table
 }

@@ -1,6 +1,7 @@
 //! What can go wrong with parsers.
 
 use consonant_learn::LearnError;
+use consonant_task::Usage;
 use consonant_text::sentence::EditError;
 use thiserror::Error;
 
@@ -41,14 +42,17 @@ pub enum ParserError {
         words: usize,
     },
     /// A sentence of the training data whose heads are no tree.
-    #[error("line {line}: {problem}; mend the sentence, or leave out such sentences")]
+    #[error(
+        "line {line}: {problem}; mend the sentence, leave out such ones with --skip-broken, or allow several roots with \
+         --single-root false"
+    )]
     Tree {
         /// Line of the sentence in its file.
         line: u64,
         /// What is wrong.
         problem: String,
     },
-    /// Projective trees with parts beyond arcs.
-    #[error("projective decoding knows arcs only; use order 1, or a decoder that lets parts agree")]
-    Projective,
+    /// What was asked for cannot be, whatever the data are.
+    #[error("{0}")]
+    Usage(#[from] Usage),
 }

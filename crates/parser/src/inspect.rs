@@ -7,7 +7,7 @@ use consonant_text::Sentence;
 use rustc_hash::FxHashMap;
 
 use crate::features::{Attribute, Encoded, Features, Vocabulary};
-use crate::parts::{PartKinds, Parts, Side};
+use crate::parts::{PartKinds, Side, TreeParts};
 use crate::score::{self, Part};
 
 /// A weight and the feature it belongs to.
@@ -52,7 +52,7 @@ pub(crate) fn names<'a>(
     let (mut features, mut list) = (Features::default(), Vec::new());
     let mask = ((1u64 << bits) - 1) as u32;
     for (sentence, arcs, root_children) in data.take(SENTENCES) {
-        let Ok(parts) = Parts::new(sentence.len(), arcs, kinds, root_children) else { continue };
+        let Ok(parts) = TreeParts::new(sentence.len(), arcs, kinds, root_children) else { continue };
         let encoded = Encoded::new(sentence, vocabulary);
         features.load(&encoded, kinds);
         parts.for_each(|part| {
@@ -76,7 +76,7 @@ pub(crate) fn names<'a>(
 type Member = (&'static str, Option<usize>);
 
 /// The name of a feature, given its place in the list of its part's features.
-fn name(sentence: &Sentence, parts: &Parts, part: Part<'_>, position: usize) -> String {
+fn name(sentence: &Sentence, parts: &TreeParts, part: Part<'_>, position: usize) -> String {
     let member = |side: &Side, j: usize| (1..=side.modifiers()).contains(&j).then(|| parts.modifier(side, j));
     let grandparent = |side: &Side, g: usize| Some(parts.arcs()[side.incoming.start + g].0);
     let direction = |side: &Side| if side.is_right { "right" } else { "left" };

@@ -47,7 +47,7 @@ fn best(scores: &[f32]) -> usize {
 }
 
 /// The words of the training data; features are kept, they do not change.
-struct Task {
+struct LabelProblem {
     labels: usize,
     bits: u32,
     gold: Vec<u32>,
@@ -55,7 +55,7 @@ struct Task {
     features: Vec<u32>,
 }
 
-impl Task {
+impl LabelProblem {
     fn new(sentences: &[TrainingSentence], labels: usize, bits: u32) -> Self {
         let mut task = Self { labels, bits, gold: Vec::new(), starts: vec![0], features: Vec::new() };
         let mut around = Surroundings::default();
@@ -78,7 +78,7 @@ impl Task {
     }
 }
 
-impl Problem for Task {
+impl Problem for LabelProblem {
     type Workspace = Vec<f32>;
 
     fn workspace(&self) -> Vec<f32> {
@@ -94,7 +94,7 @@ impl Problem for Task {
     }
 }
 
-impl Separate for Task {
+impl Separate for LabelProblem {
     fn separate(
         &self,
         example: usize,
@@ -140,7 +140,7 @@ pub(crate) fn train(
     bits: u32,
     run: Run<'_>,
 ) -> Result<Vec<f32>, ParserError> {
-    let task = Task::new(sentences, labels, bits);
+    let task = LabelProblem::new(sentences, labels, bits);
     let training = Training::new(Method::PassiveAggressive)
         .with(Parameter::COST_AUGMENTED, 1.0)?
         .with(Parameter::C, 0.02)?;

@@ -1,25 +1,29 @@
 //! A parser on disk, and what it does with sentences.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use consonant_learn::model::Model;
 use consonant_learn::table::HashKernel;
-use consonant_learn::trainer::{Method, Training};
-use consonant_map::Certificate;
-use consonant_map::oracle::arborescence::RootChildren;
-use consonant_text::Sentence;
+use consonant_learn::trainer::{Method, TrainingAlgorithm as _};
+use consonant_map::solver;
+use consonant_task::{
+    Certificate, Data, Inspection, Reads, Solver, Source, Task, Trained, Unit, Usage, Watch, Workers,
+};
 use consonant_text::sentence::Layer;
+use consonant_text::{Format, Sentence};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::ParserError;
-use crate::decode::{Algorithm, Decoder, DecoderOptions};
-use crate::features::{Encoded, IgnoredColumns, Vocabulary};
+use crate::decode::{TreeDecoder, TreeDecoderOptions};
+use crate::features::{Encoded, Vocabulary};
 use crate::inspect::Strength;
 use crate::label::{self, LabelWorkspace};
-use crate::parts::{PartKinds, Parts};
-use crate::prune::{Pruner, PruningLimits, PruningWorkspace};
+use crate::learn;
+use crate::parts::{PartKinds, TreeParts};
+use crate::prune::{Pruner, PruningWorkspace};
 use crate::score::ScoreWorkspace;
+use crate::{ParserError, ParserOptions, ParserSettings};
 
 /// The name of the task in model files.
 pub const TASK: &str = "parser";
@@ -32,85 +36,133 @@ pub(crate) const NAMES: &str = "names";
 
 /// How a parser was made; the metadata of its file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Settings {
-    pub kinds: PartKinds,
-    pub single_root: bool,
-    pub projective: bool,
-    pub heads: usize,
-    pub share: f32,
+pub(crate) struct Description {
     #[serde(flatten)]
-    pub training: Training<Method>,
+    pub settings: ParserSettings,
     pub epoch: usize,
     pub accuracy: Option<f64>,
     pub sentences: usize,
     pub tokens: usize,
     pub fingerprint: u64,
-    #[serde(default)]
-    pub ignored: IgnoredColumns,
     pub labels: Vec<String>,
 }
 
 /// A trained parser. Cheap to clone; the clones share the weights.
 #[derive(Debug, Clone)]
 pub struct Parser {
-    settings: Arc<Settings>,
+    description: Arc<Description>,
+    kinds: PartKinds,
     vocabulary: Arc<Vocabulary>,
     pruner: Pruner,
     parts: HashKernel,
     labels: HashKernel,
     /// Lines of number, tab, name.
     names: Arc<str>,
+    workers: Workers<Workspace>,
 }
 
-/// How the parsing of one sentence went.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Parsed {
-    /// Value, bound, status, iterations and time of decoding; the time includes pruning and scoring.
-    pub certificate: Certificate,
-    /// Words in the sentence.
-    pub tokens: usize,
-}
-
+/// All that one thread needs.
 #[derive(Default)]
 struct Workspace {
     encoded: Encoded,
     pruning: PruningWorkspace,
     arcs: Vec<(usize, usize)>,
-    parts: Parts,
+    parts: TreeParts,
     scoring: ScoreWorkspace,
     scores: Vec<f32>,
-    decoder: Decoder,
+    decoder: TreeDecoder,
     heads: Vec<usize>,
     labelling: LabelWorkspace,
     labels: Vec<u32>,
 }
 
-impl Parser {
-    /// Opens a parser's model; other tasks' models are refused.
-    pub fn open(model: &Model) -> Result<Self, ParserError> {
-        let settings: Settings = model.settings(TASK)?;
-        let root_children = if settings.single_root { RootChildren::One } else { RootChildren::Any };
+impl Task for Parser {
+    const NAME: &'static str = TASK;
+    const PLURAL: &'static str = "parsers";
+    const ABOUT: &'static str = "Trains a dependency parser.";
+    const EXAMPLE: &'static str =
+        "consonant train parser --train train.conllu --dev dev.conllu --model parser.model --order 2";
+    const SOURCES: &'static [Source] = &[Source {
+        name: "train",
+        help: "Training data in CoNLL-U, with tags and trees.",
+        formats: &[Format::Conllu],
+    }];
+    const FORMATS: &'static [Format] = &[Format::Conllu];
+    const READS: Reads = Reads::Tags;
+
+    type Item = Sentence;
+    type Settings = ParserSettings;
+    type Options = ParserOptions;
+    type Error = ParserError;
+
+    fn algorithms() -> String {
+        let online = Method::ALL.iter().filter(|method| !method.needs_gradient());
+        online.map(|method| method.info().to_string()).collect()
+    }
+
+    fn check(settings: &ParserSettings) -> Result<(), Usage> {
+        settings.check_together()
+    }
+
+    fn train(
+        data: &Data<'_, Sentence>,
+        settings: &ParserSettings,
+        watch: &mut Watch<'_>,
+    ) -> Result<Trained, ParserError> {
+        learn::train(data, settings, watch)
+    }
+
+    fn open(model: &Model) -> Result<Self, ParserError> {
+        let description: Description = model.settings(TASK)?;
+        let settings = &description.settings;
         Ok(Self {
-            pruner: Pruner::open(model, root_children)?,
+            kinds: settings.part_kinds(),
+            pruner: Pruner::open(model, settings.root_children())?,
             parts: HashKernel::open(model, PARTS)?,
             labels: HashKernel::open(model, LABELS)?,
             names: model.text(NAMES)?.into(),
             vocabulary: Arc::new(Vocabulary::from_keys(
                 model.array::<u64>(VOCABULARY)?.to_vec(),
-                settings.ignored,
+                settings.ignored_columns(),
             )),
-            settings: Arc::new(settings),
+            description: Arc::new(description),
+            workers: Workers::new(),
         })
     }
 
+    fn decode(&self, items: &mut [Sentence], options: &ParserOptions) -> Result<Vec<Unit>, ParserError> {
+        let settings = &self.description.settings;
+        let options = TreeDecoderOptions {
+            method: options.decoder.map_or(solver::Method::Ad3, |Solver(method)| method),
+            projective: settings.projective && options.decoder.is_none(),
+            root_children: settings.root_children(),
+            nodes: NODES,
+            max_iterations: None,
+        };
+        let take = || {
+            let mut worker = self.workers.take(Workspace::default);
+            worker.decoder.options = options.clone();
+            worker
+        };
+        items.par_iter_mut().map_init(take, |worker, sentence| self.parse(sentence, worker)).collect()
+    }
+
+    fn inspect(&self, top: usize) -> Inspection {
+        let strongest = self.strongest(top).into_iter();
+        let rows = strongest.map(|Strength { weight, feature }| vec![weight.into(), feature.into()]);
+        Inspection::default().table(&["weight", "part and feature"], rows)
+    }
+}
+
+impl Parser {
     /// The kinds of parts that it scores.
     pub fn kinds(&self) -> PartKinds {
-        self.settings.kinds
+        self.kinds
     }
 
     /// The labels of arcs.
     pub fn labels(&self) -> &[String] {
-        &self.settings.labels
+        &self.description.labels
     }
 
     /// The strongest weights of parts, strongest first.
@@ -123,49 +175,26 @@ impl Parser {
         found.take(count).collect()
     }
 
-    /// How trees are found unless something else is asked for.
-    pub fn algorithm(&self) -> Algorithm {
-        if self.settings.projective { Algorithm::Projective } else { Algorithm::Ad3 }
-    }
-
-    /// Writes heads and labels into sentences, in parallel on rayon's threads.
-    pub fn parse(
-        &self,
-        sentences: &mut [Sentence],
-        algorithm: Algorithm,
-    ) -> Result<Vec<Parsed>, ParserError> {
-        let root_children = if self.settings.single_root { RootChildren::One } else { RootChildren::Any };
-        let options = DecoderOptions { algorithm, root_children, nodes: NODES, ..DecoderOptions::default() };
-        sentences
-            .par_iter_mut()
-            .map_init(
-                || Workspace { decoder: Decoder::new(options.clone()), ..Workspace::default() },
-                |workspace, sentence| self.parse_one(sentence, workspace),
-            )
-            .collect()
-    }
-
-    fn parse_one(&self, sentence: &mut Sentence, workspace: &mut Workspace) -> Result<Parsed, ParserError> {
-        let start = std::time::Instant::now();
-        let Workspace { encoded, pruning, arcs, parts, scoring, scores, decoder, heads, labelling, labels } =
-            workspace;
+    fn parse(&self, sentence: &mut Sentence, worker: &mut Workspace) -> Result<Unit, ParserError> {
+        let start = Instant::now();
         if sentence.is_empty() {
-            return Ok(Parsed { certificate: Certificate::exact(0.0), tokens: 0 });
+            return Ok(Unit { certificate: Certificate::exact(0.0), tokens: 0 });
         }
+        let Workspace { encoded, pruning, arcs, parts, scoring, scores, decoder, heads, labelling, labels } =
+            worker;
+        let Description { settings, labels: names, .. } = &*self.description;
         encoded.load(sentence, &self.vocabulary);
-        let limits = PruningLimits { heads: self.settings.heads, share: self.settings.share };
-        self.pruner.prune(encoded, limits, pruning, arcs)?;
-        let root_children = if self.settings.single_root { RootChildren::One } else { RootChildren::Any };
-        parts.rebuild(encoded.words(), arcs, self.settings.kinds, root_children)?;
-        scoring.score(encoded, self.settings.kinds, parts, &self.parts, scores);
+        self.pruner.prune(encoded, settings.pruning(), pruning, arcs)?;
+        parts.rebuild(encoded.words(), arcs, self.kinds, settings.root_children())?;
+        scoring.score(encoded, self.kinds, parts, &self.parts, scores);
         let mut certificate = decoder.decode(parts, scores, heads)?;
-        label::label(encoded, heads, &self.labels, self.settings.labels.len(), labelling, labels);
+        label::label(encoded, heads, &self.labels, names.len(), labelling, labels);
         for (word, (&head, &label)) in heads.iter().zip(labels.iter()).enumerate() {
             sentence.set_head(word, Some(head as u32))?;
-            let name = self.settings.labels.get(label as usize).map_or("_", String::as_str);
-            sentence.set(word, Layer::Deprel, name)?;
+            sentence.set(word, Layer::Deprel, names.get(label as usize).map_or("_", String::as_str))?;
         }
+        // With pruning, scoring and labelling.
         certificate.seconds = start.elapsed().as_secs_f64();
-        Ok(Parsed { certificate, tokens: sentence.len() })
+        Ok(Unit { certificate, tokens: sentence.len() })
     }
 }

@@ -8,7 +8,6 @@
 use std::ops::Range;
 
 use consonant_map::oracle::arborescence::RootChildren;
-use serde::{Deserialize, Serialize};
 
 use crate::ParserError;
 
@@ -20,7 +19,7 @@ const MOST_FOR_GRAND_SIBLINGS: usize = 100;
 const MOST_FOR_ARBITRARY_SIBLINGS: usize = 32;
 
 /// Which kinds of parts a model scores, besides arcs (Martins, Almeida & Smith 2013, Figure 1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PartKinds {
     /// Neighbouring modifiers on one side of a head; the first and the last one too.
     pub siblings: bool,
@@ -128,7 +127,7 @@ impl Side {
 
 /// The parts of one sentence.
 #[derive(Debug, Clone, Default)]
-pub struct Parts {
+pub struct TreeParts {
     words: usize,
     arcs: Vec<(usize, usize)>,
     first_arc: Vec<usize>,
@@ -137,9 +136,12 @@ pub struct Parts {
     /// For each word from the second on, where its head bigrams begin; then the number of parts.
     bigrams: Vec<usize>,
     len: usize,
+    /// Arcs by head, and where those of each head end; buffers.
+    by_head: Vec<u32>,
+    head_ends: Vec<usize>,
 }
 
-impl Parts {
+impl TreeParts {
     /// The parts over candidate arcs (head, modifier), sorted by modifier, then head; words are counted from 1.
     pub fn new(
         words: usize,
@@ -196,19 +198,23 @@ impl Parts {
             return;
         }
         // Arcs by head: counted, then placed; those of a head come sorted by modifier.
-        let mut first = vec![0usize; self.words + 2];
-        self.arcs.iter().for_each(|&(head, _)| first[head + 1] += 1);
-        (0..=self.words).for_each(|head| first[head + 1] += first[head]);
-        let mut place = first.clone();
-        let mut by_head = vec![0u32; self.arcs.len()];
+        let Self { by_head, head_ends: ends, .. } = self;
+        ends.clear();
+        ends.resize(self.words + 2, 0);
+        self.arcs.iter().for_each(|&(head, _)| ends[head + 1] += 1);
+        (0..=self.words).for_each(|head| ends[head + 1] += ends[head]);
+        by_head.clear();
+        by_head.resize(self.arcs.len(), 0);
         for (arc, &(head, _)) in self.arcs.iter().enumerate() {
-            by_head[place[head]] = arc as u32;
-            place[head] += 1;
+            // Where the arcs of a head begin moves to where they end.
+            by_head[ends[head]] = arc as u32;
+            ends[head] += 1;
         }
         // A root with one child has no siblings to speak of.
         let heads = usize::from(root_children == RootChildren::One)..=self.words;
         for head in heads {
-            let arcs = &by_head[first[head]..first[head + 1]];
+            let start = if head == 0 { 0 } else { self.head_ends[head - 1] };
+            let arcs = &self.by_head[start..self.head_ends[head]];
             let middle = arcs.partition_point(|&arc| self.arcs[arc as usize].1 < head);
             for is_right in [false, true] {
                 let start = self.outgoing.len();
@@ -395,7 +401,8 @@ mod tests {
 
     #[test]
     fn bad_arcs_are_refused() {
-        let new = |arcs: &[(usize, usize)]| Parts::new(2, arcs, PartKinds::of_order(3), RootChildren::One);
+        let new =
+            |arcs: &[(usize, usize)]| TreeParts::new(2, arcs, PartKinds::of_order(3), RootChildren::One);
         assert!(new(&[(0, 1), (1, 2)]).is_ok());
         assert!(matches!(new(&[(0, 1)]), Err(ParserError::NoHead { word: 2 })));
         assert!(matches!(new(&[(0, 2), (0, 1)]), Err(ParserError::Arcs { words: 2 })));

@@ -2,7 +2,7 @@
 
 use consonant_map::oracle::arborescence::RootChildren;
 
-use crate::parts::Parts;
+use crate::parts::TreeParts;
 
 /// Spans of words s..=t, of two kinds: *open* spans are about to be joined by an arc between their ends, *closed* spans are
 /// complete at one end. Each with its head at the left or at the right.
@@ -22,7 +22,7 @@ impl Workspace {
     /// Writes the heads of the best projective tree and returns its value; minus infinity if there is none.
     pub(crate) fn maximize(
         &mut self,
-        parts: &Parts,
+        parts: &TreeParts,
         scores: &[f32],
         root_children: RootChildren,
         heads: &mut Vec<usize>,

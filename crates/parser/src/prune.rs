@@ -6,7 +6,7 @@
 
 use consonant_learn::LearnError;
 use consonant_learn::model::{Model, ModelWriter};
-use consonant_learn::parts::{PartList, PartMarginals, PartProblem, Parts as LearnParts};
+use consonant_learn::parts::{PartList, PartMarginals, PartProblem, Parts};
 use consonant_learn::table::{HashKernel, Precision};
 use consonant_learn::trainer::{Method, Parameter, Run, Training, train_differentiable};
 use consonant_map::oracle::Oracle;
@@ -23,12 +23,6 @@ pub struct PruningLimits {
     pub heads: usize,
     /// None that is less probable than this share of the most probable one.
     pub share: f32,
-}
-
-impl Default for PruningLimits {
-    fn default() -> Self {
-        Self { heads: 10, share: 3e-5 }
-    }
 }
 
 /// The weights of the pruning model.
@@ -51,6 +45,7 @@ pub struct PruningWorkspace {
     scores: Vec<f32>,
     marginals: Vec<f32>,
     order: Vec<usize>,
+    complete: Option<Arborescence>,
     tree_scores: Vec<f64>,
     tree: arborescence::Workspace,
     links: Vec<u32>,
@@ -107,7 +102,8 @@ impl Pruner {
         arcs: &mut Vec<(usize, usize)>,
     ) -> Result<(), ParserError> {
         let width = words + 1;
-        let PruningWorkspace { sums, scores, marginals, order, tree_scores, tree, links, .. } = workspace;
+        let PruningWorkspace { sums, scores, marginals, order, complete, tree_scores, tree, links, .. } =
+            workspace;
         marginals.clear();
         marginals.resize(words * width, 0.0);
         let found = sums.marginals(words, scores, self.root_children, marginals);
@@ -122,7 +118,13 @@ impl Pruner {
                 others.for_each(|h| row[h] = (scores[h] - best).exp());
             }
         }
-        let complete = Arborescence::complete(width, self.root_children)?;
+        let complete = match complete {
+            Some(complete) => {
+                complete.rebuild_complete(width, self.root_children)?;
+                complete
+            }
+            None => complete.insert(Arborescence::complete(width, self.root_children)?),
+        };
         tree_scores.clear();
         tree_scores.extend(
             complete.arcs().iter().map(|&(h, m)| f64::from(scores[(m as usize - 1) * width + h as usize])),
@@ -152,7 +154,7 @@ impl Pruner {
 }
 
 /// The training of the pruning model: trees as sets of arcs, with their probabilities.
-struct Task<'a> {
+struct PruningProblem<'a> {
     sentences: &'a [TrainingSentence],
     root_children: RootChildren,
     bits: u32,
@@ -167,7 +169,7 @@ struct TaskWorkspace {
     marginals: Vec<f32>,
 }
 
-impl LearnParts for Task<'_> {
+impl Parts for PruningProblem<'_> {
     type Workspace = TaskWorkspace;
 
     fn workspace(&self) -> TaskWorkspace {
@@ -223,7 +225,7 @@ impl LearnParts for Task<'_> {
 /// Probabilities below this are no reason to move a weight.
 const NEGLIGIBLE: f32 = 1e-5;
 
-impl PartMarginals for Task<'_> {
+impl PartMarginals for PruningProblem<'_> {
     fn marginals(
         &self,
         example: usize,
@@ -276,7 +278,7 @@ pub(crate) fn train(
     bits: u32,
     run: Run<'_>,
 ) -> Result<Vec<f32>, ParserError> {
-    let task = Task { sentences, root_children, bits };
+    let task = PruningProblem { sentences, root_children, bits };
     let training = Training::new(Method::Sgd)
         .with(Parameter::C2, 0.01)?
         .with(Parameter::RATE, 0.2)?

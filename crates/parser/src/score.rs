@@ -3,7 +3,7 @@
 use consonant_learn::table::HashKernel;
 
 use crate::features::{Encoded, Features};
-use crate::parts::{PartKinds, Parts, Side};
+use crate::parts::{PartKinds, Side, TreeParts};
 
 /// One part.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,7 @@ pub(crate) enum Part<'a> {
     HeadBigram { word: usize, before: usize, own: usize },
 }
 
-impl Parts {
+impl TreeParts {
     /// Calls `visit` with every part in the order of their numbers.
     pub(crate) fn for_each<'a>(&'a self, mut visit: impl FnMut(Part<'a>)) {
         self.arcs().iter().for_each(|&(head, modifier)| visit(Part::Arc(head, modifier)));
@@ -63,11 +63,11 @@ impl Parts {
     }
 }
 
-/// Appends the features of a part. Parts that no tree has, in which a word is the head of its own head, have none.
+/// Appends the features of a part. TreeParts that no tree has, in which a word is the head of its own head, have none.
 pub(crate) fn features(
     sentence: &Encoded,
     features: &Features,
-    parts: &Parts,
+    parts: &TreeParts,
     part: Part<'_>,
     out: &mut Vec<u32>,
 ) {
@@ -129,7 +129,7 @@ impl ScoreWorkspace {
         &mut self,
         sentence: &Encoded,
         kinds: PartKinds,
-        parts: &Parts,
+        parts: &TreeParts,
         weights: &W,
         scores: &mut Vec<f32>,
     ) {

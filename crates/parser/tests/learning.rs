@@ -1,9 +1,10 @@
 //! Training on a small made-up language, and what is refused.
 
 use consonant_learn::model::Model;
-use consonant_parser::{
-    Algorithm, IgnoredColumns, Parsed, Parser, ParserError, ParserSettings, PartKinds, Progress, train,
-};
+use consonant_learn::trainer::Method;
+use consonant_map::solver;
+use consonant_parser::{Column, Parser, ParserError, ParserOptions, ParserSettings, PartKind, Switches};
+use consonant_task::{Data, Event, Solver, Task, Trained, Unit, Watch};
 use consonant_text::sentence::Layer;
 use consonant_text::{Sentence, SentenceReader};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,27 +58,33 @@ fn treebank(count: usize) -> Vec<Sentence> {
 }
 
 fn small(order: usize) -> ParserSettings {
-    ParserSettings {
-        kinds: PartKinds { arbitrary_siblings: order == 3, ..PartKinds::of_order(order) },
-        epochs: 4,
-        bits: 16,
-        label_bits: 14,
-        ..ParserSettings::default()
-    }
+    let kinds = if order == 3 { [PartKind::ArbitrarySiblings].into() } else { Switches::default() };
+    ParserSettings::new().order(order).kinds(kinds).epochs(4usize).bits(16u32).label_bits(14u32)
+}
+
+fn train(sentences: &[Sentence], settings: &ParserSettings) -> Result<Trained, ParserError> {
+    Parser::train(&Data::new(sentences), settings, &mut Watch::none())
 }
 
 fn trained(sentences: &[Sentence], settings: &ParserSettings) -> Vec<u8> {
-    train(sentences, None, settings, &mut |_| {}, None).unwrap().model.to_bytes()
+    train(sentences, settings).unwrap().model.to_bytes()
+}
+
+fn parser(sentences: &[Sentence], settings: &ParserSettings) -> Parser {
+    Parser::open(&Model::from_bytes(&trained(sentences, settings)).unwrap()).unwrap()
+}
+
+fn parse(parser: &Parser, sentences: &mut [Sentence]) -> Vec<Unit> {
+    parser.decode(sentences, &ParserOptions::new()).unwrap()
 }
 
 #[test]
 fn every_order_learns_and_comes_back_from_its_file() {
     let sentences = treebank(80);
     for order in 1..=3 {
-        let parser =
-            Parser::open(&Model::from_bytes(&trained(&sentences[..60], &small(order))).unwrap()).unwrap();
+        let parser = parser(&sentences[..60], &small(order));
         let mut parsed = sentences[60..].to_vec();
-        let units = parser.parse(&mut parsed, parser.algorithm()).unwrap();
+        let units = parse(&parser, &mut parsed);
         let proven = units.iter().filter(|unit| unit.certificate.is_optimal()).count();
         assert!(proven * 10 >= units.len() * 9, "{proven} of {} proven", units.len());
         let (mut right, mut all) = (0, 0);
@@ -94,35 +101,56 @@ fn every_order_learns_and_comes_back_from_its_file() {
 }
 
 #[test]
-fn threads_do_not_change_the_model() {
+fn threads_change_neither_the_model_nor_the_trees() {
     let sentences = treebank(30);
-    let one = trained(&sentences, &ParserSettings { threads: 1, ..small(2) });
-    let three = trained(&sentences, &ParserSettings { threads: 3, ..small(2) });
-    assert_eq!(one, three);
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let model = trained(&sentences, &small(2));
+            let parser = Parser::open(&Model::from_bytes(&model).unwrap()).unwrap();
+            let mut parsed = sentences.clone();
+            let first = parse(&parser, &mut parsed);
+            // Workers that have seen other sentences decode as new ones do.
+            let mut again = sentences.clone();
+            again.reverse();
+            let mut second = parse(&parser, &mut again);
+            second.reverse();
+            let values = |units: Vec<Unit>| -> Vec<(u64, u64)> {
+                let bits = |unit: &Unit| {
+                    (unit.certificate.value().unwrap().to_bits(), unit.certificate.bound().to_bits())
+                };
+                units.iter().map(bits).collect()
+            };
+            let first = values(first);
+            assert_eq!(first, values(second));
+            (model, parsed.iter().map(Sentence::to_string).collect::<String>(), first)
+        })
+    };
+    assert_eq!(on(1), on(3));
 }
 
 #[test]
 fn projective_models_and_comparison_decoders_work() {
     let sentences = treebank(30);
-    let settings = ParserSettings { projective: true, ..small(1) };
-    let model = train(&sentences, Some(&sentences), &settings, &mut |_| {}, None).unwrap();
-    assert!(model.accuracy.unwrap() > 0.9);
-    assert!(matches!(
-        train(&sentences, None, &ParserSettings { projective: true, ..small(2) }, &mut |_| {}, None),
-        Err(ParserError::Projective)
-    ));
-    let parser = train(&sentences, None, &small(2), &mut |_| {}, None).unwrap().open().unwrap();
-    for algorithm in [Algorithm::Subgradient, Algorithm::Exact] {
-        let mut parsed = sentences.clone();
-        let units = parser.parse(&mut parsed, algorithm).unwrap();
-        assert!(units.iter().all(|unit| unit.certificate.bound() >= unit.certificate.value().unwrap()));
-        let all = units.iter().all(|unit| unit.certificate.is_optimal());
-        assert!(all || algorithm == Algorithm::Subgradient);
+    let settings = small(1).projective(true);
+    let data = Data::new(&sentences).with_dev(&sentences);
+    let model = Parser::train(&data, &settings, &mut Watch::none()).unwrap();
+    assert!(model.score.unwrap() > 0.9 && model.summary.contains("right heads on dev"));
+    let parser = Parser::open(&model.open().unwrap()).unwrap();
+    assert!(parse(&parser, &mut sentences.clone()).iter().all(|unit| unit.certificate.is_optimal()));
+    for settings in [small(2).projective(true), small(1).training(Method::Sgd)] {
+        assert!(matches!(train(&sentences, &settings), Err(ParserError::Usage(_))));
     }
-    assert!(matches!(
-        parser.parse(&mut sentences.clone(), Algorithm::Projective),
-        Err(ParserError::Projective)
-    ));
+    let parser = self::parser(&sentences, &small(2));
+    for method in [solver::Method::Subgradient, solver::Method::Exact] {
+        let mut parsed = sentences.clone();
+        let units = parser.decode(&mut parsed, &ParserOptions::new().decoder(Solver(method))).unwrap();
+        assert!(units.iter().all(|unit| Some(unit.certificate.bound()) >= unit.certificate.value()));
+        let all = units.iter().all(|unit| unit.certificate.is_optimal());
+        assert!(all || method == solver::Method::Subgradient);
+    }
+    let refused = ParserOptions::new().decoder(Solver(solver::Method::TwoSlave));
+    assert!(matches!(parser.decode(&mut sentences.clone(), &refused), Err(ParserError::Usage(_))));
 }
 
 fn with_heads(heads: &[&str]) -> Sentence {
@@ -138,31 +166,27 @@ fn broken_trees_are_named_or_left_out() {
     {
         let mut sentences = treebank(5);
         sentences.push(with_heads(heads));
-        let error = train(&sentences, None, &small(1), &mut |_| {}, None).unwrap_err().to_string();
-        assert!(error.contains(expected), "{error}");
+        let error = train(&sentences, &small(1)).unwrap_err().to_string();
+        assert!(error.starts_with("line ") && error.contains(expected), "{error}");
+        assert!(error.contains("--skip-broken") && error.contains("--single-root false"), "{error}");
         let mut skipped = 0;
-        let settings = ParserSettings { skip_broken: true, ..small(1) };
-        train(
-            &sentences,
-            None,
-            &settings,
-            &mut |step| skipped += usize::from(matches!(step, Progress::Skipped(_))),
-            None,
-        )
-        .unwrap();
+        let mut listener =
+            |event: Event| skipped += usize::from(event.to_string().starts_with("left out: line "));
+        let settings = small(1).skip_broken(true);
+        let _ = Parser::train(&Data::new(&sentences), &settings, &mut Watch::with(&mut listener)).unwrap();
         assert_eq!(skipped, 1);
     }
 }
 
 #[test]
 fn long_short_and_bare_sentences_are_parsed() {
-    let parser = train(&treebank(20), None, &small(3), &mut |_| {}, None).unwrap().open().unwrap();
+    let parser = parser(&treebank(20), &small(3));
     let bare = |words: usize| {
         let text: String = (1..=words).map(|i| format!("{i}\tw\t_\t_\t_\t_\t_\t_\t_\t_\n")).collect();
         Sentence::from_conllu(&(text + "\n")).unwrap()
     };
     let mut sentences = vec![bare(1), bare(2), bare(120)];
-    parser.parse(&mut sentences, Algorithm::Ad3).unwrap();
+    parse(&parser, &mut sentences);
     for sentence in &sentences {
         assert!(sentence.tree().unwrap().is_tree());
         assert_eq!(sentence.heads().iter().filter(|&&head| head == 0).count(), 1);
@@ -173,16 +197,15 @@ fn long_short_and_bare_sentences_are_parsed() {
 fn several_roots_are_learned_where_allowed() {
     let mut sentences = treebank(10);
     sentences.extend((0..20).map(|_| with_heads(&["0", "0"])));
-    let settings = ParserSettings { single_root: false, ..small(2) };
-    let parser = train(&sentences, None, &settings, &mut |_| {}, None).unwrap().open().unwrap();
+    let parser = parser(&sentences, &small(2).single_root(false));
     let mut found = vec![with_heads(&["_", "_"])];
-    parser.parse(&mut found, Algorithm::Ad3).unwrap();
+    parse(&parser, &mut found);
     assert_eq!(found[0].heads(), [0, 0]);
 }
 
 #[test]
 fn strongest_weights_have_names() {
-    let parser = train(&treebank(40), None, &small(3), &mut |_| {}, None).unwrap().open().unwrap();
+    let parser = parser(&treebank(40), &small(3));
     let strongest = parser.strongest(30);
     assert_eq!(strongest.len(), 30);
     assert!(strongest.windows(2).all(|pair| pair[0].weight.abs() >= pair[1].weight.abs()));
@@ -200,13 +223,14 @@ fn strongest_weights_have_names() {
         assert!(kinds.iter().any(|kind| strength.feature.starts_with(kind)), "{}", strength.feature);
     }
     assert!(parser.strongest(0).is_empty());
+    let shown = parser.inspect(5).to_string();
+    assert!(shown.starts_with("   weight  part and feature\n") && shown.lines().count() == 6, "{shown}");
 }
 
 #[test]
 fn ignored_columns_change_nothing() {
-    let settings = ParserSettings { ignored: IgnoredColumns { lemmas: true, features: true }, ..small(2) };
     let sentences = treebank(30);
-    let parser = train(&sentences, None, &settings, &mut |_| {}, None).unwrap().open().unwrap();
+    let parser = parser(&sentences, &small(2).ignored([Column::Lemmas, Column::Features]));
     let mut plain = sentences.clone();
     let mut rich = sentences.clone();
     for sentence in &mut rich {
@@ -215,32 +239,32 @@ fn ignored_columns_change_nothing() {
             sentence.set(word, Layer::Feats, "Case=Nom|Number=Sing").unwrap();
         }
     }
-    let algorithm = parser.algorithm();
-    let certificates = |units: Vec<Parsed>| -> Vec<f64> {
-        units.iter().map(|unit| unit.certificate.value().unwrap()).collect()
+    let values = |units: Vec<Unit>| -> Vec<Option<f64>> {
+        units.iter().map(|unit| unit.certificate.value()).collect()
     };
-    let expected = certificates(parser.parse(&mut plain, algorithm).unwrap());
-    assert_eq!(certificates(parser.parse(&mut rich, algorithm).unwrap()), expected);
+    assert_eq!(values(parse(&parser, &mut plain)), values(parse(&parser, &mut rich)));
     assert!(plain.iter().zip(&rich).all(|(a, b)| a.heads() == b.heads()));
 }
 
 #[test]
 fn training_goes_on_from_its_checkpoint() {
     let sentences = treebank(30);
-    let folder = std::env::temp_dir().join(format!("consonant-parser-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let whole = trained(&sentences, &small(2));
-    let settings = ParserSettings { checkpoint: Some(folder.join("state")), ..small(2) };
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
     // Interrupted after the first epoch, then run again.
     let stop = AtomicBool::new(false);
-    let mut after_first = |step: Progress<'_>| {
-        if matches!(step, Progress::Epoch(_)) {
+    let mut after_first = |event: Event| {
+        if matches!(event, Event::Epoch { stage: None, .. }) {
             stop.store(true, Ordering::Relaxed);
         }
     };
-    train(&sentences, None, &settings, &mut after_first, Some(&stop)).unwrap();
-    assert!(folder.join("state").exists());
-    assert_eq!(trained(&sentences, &settings), whole);
-    assert!(!folder.join("state").exists());
-    std::fs::remove_dir_all(&folder).unwrap();
+    let mut watch = Watch::with(&mut after_first);
+    (watch.stop, watch.checkpoint) = (Some(&stop), Some(state.clone()));
+    drop(Parser::train(&Data::new(&sentences), &small(2), &mut watch).unwrap());
+    assert!(state.exists());
+    let mut watch = Watch::none();
+    watch.checkpoint = Some(state.clone());
+    let whole = Parser::train(&Data::new(&sentences), &small(2), &mut watch).unwrap();
+    assert_eq!(whole.model.to_bytes(), trained(&sentences, &small(2)));
+    assert!(!state.exists());
 }

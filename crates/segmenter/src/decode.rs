@@ -11,7 +11,6 @@ use crate::features::Extractor;
 use crate::layout::{Layout, Start};
 use crate::model::{Boundaries, Learned};
 use crate::parts::Gap;
-use crate::workers::Workers;
 use crate::{Rules, Segmenter, SegmenterError};
 
 /// Atoms that are looked at together. A paragraph with more is decoded in windows, each of which begins where the one before
@@ -33,18 +32,12 @@ pub struct Segments {
     pub value: f64,
 }
 
-/// Segments texts, from any number of threads at a time, with buffers that are reused.
-#[derive(Debug)]
-pub struct Decoder<'s> {
-    segmenter: &'s Segmenter,
-    workers: Workers<Worker<'s>>,
+consonant_task::settings! {
+    /// What is wanted of a segmenter: there is one segmentation, decoded exactly.
+    pub struct SegmenterOptions {}
 }
 
-impl<'s> Decoder<'s> {
-    pub(crate) fn new(segmenter: &'s Segmenter) -> Self {
-        Self { segmenter, workers: Workers::default() }
-    }
-
+impl Segmenter {
     /// Finds the sentences and tokens of a text. Blank lines end paragraphs.
     pub fn segment(&self, text: &str) -> Result<Document, SegmenterError> {
         let segments = self.passage(text, Start::Document, None)?;
@@ -64,16 +57,14 @@ impl<'s> Decoder<'s> {
         start: Start,
         characters: Option<u64>,
     ) -> Result<Segments, SegmenterError> {
-        let segmenter = self.segmenter;
-        let layout = Layout::new(text, characters, &segmenter.multiwords, segmenter.contractions);
-        self.workers.with(|| Worker::new(segmenter), |worker| worker.segment(text, start, layout))
+        let layout = Layout::new(text, characters, &self.multiwords, self.contractions);
+        self.workers.try_take(|| Worker::new(self))?.segment(self, text, start, layout)
     }
 }
 
 /// All that one thread needs.
-struct Worker<'s> {
-    segmenter: &'s Segmenter,
-    chain: Option<ChainDecoder<'s>>,
+pub(crate) struct Worker {
+    chain: Option<ChainDecoder>,
     atoms: Vec<Atom>,
     gaps: Vec<Gap>,
     extractor: Extractor,
@@ -85,14 +76,13 @@ struct Worker<'s> {
     tokens: Vec<Range<usize>>,
 }
 
-impl<'s> Worker<'s> {
-    fn new(segmenter: &'s Segmenter) -> Result<Self, SegmenterError> {
+impl Worker {
+    fn new(segmenter: &Segmenter) -> Result<Self, SegmenterError> {
         let chain = match &segmenter.boundaries {
             Boundaries::Rules(_) => None,
             Boundaries::Learned(learned) => Some(learned.chain.decoder(None)?),
         };
         Ok(Self {
-            segmenter,
             chain,
             atoms: Vec::new(),
             gaps: Vec::new(),
@@ -108,13 +98,13 @@ impl<'s> Worker<'s> {
 
     fn segment(
         &mut self,
+        segmenter: &Segmenter,
         text: &str,
         start: Start,
         mut layout: Layout<'_>,
     ) -> Result<Segments, SegmenterError> {
         let mut segments = Segments::default();
         self.tokens.clear();
-        let segmenter = self.segmenter;
         let cuts = segmenter.cuts();
         let mut at = 0;
         let mut start = Some(start);

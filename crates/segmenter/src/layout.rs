@@ -9,9 +9,10 @@ use crate::Contractions;
 use crate::words::Multiwords;
 
 /// What starts with a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Start {
     /// A document, and with it a paragraph.
+    #[default]
     Document,
     /// A paragraph.
     Paragraph,

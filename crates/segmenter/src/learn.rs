@@ -1,23 +1,21 @@
 //! How a segmenter learns: a treebank's text is put together again, and the gaps between its atoms are labelled.
 
-use std::sync::atomic::AtomicBool;
-
 use consonant_learn::hash::Fingerprint;
-use consonant_learn::model::ModelWriter;
 use consonant_learn::table::Precision;
-use consonant_learn::trainer::Parameter;
-use consonant_learn::trainer::{EpochReport, Run, Stop};
+use consonant_learn::trainer::{EpochReport, Parameter, Run};
 use consonant_sequence::inference::Candidates;
 use consonant_sequence::{
     Algorithm, CorpusBuilder, CorpusOptions, Dev, Pairs, Training, train as train_chain,
 };
+use consonant_task::{Data, Trained, Watch};
 use consonant_text::Sentence;
 use rustc_hash::FxHashMap;
 
 use crate::SegmenterError;
 use crate::atoms::{Atom, Atoms, Class, Cuts, Space, cut_key};
 use crate::features::Extractor;
-use crate::model::{Settings, store};
+use crate::item::Piece;
+use crate::model::{Description, store};
 use crate::parts::{Gap, Passage, SegmentationScore};
 use crate::statistics::{Statistics, StatisticsBuilder};
 use crate::words::Multiwords;
@@ -27,64 +25,37 @@ const LEAST_CUTS: u32 = 2;
 /// Sequences are no longer than this in training: updates come more often.
 const LONGEST: usize = 400;
 
-/// How to train a segmenter. The defaults are good for every treebank.
-#[derive(Debug, Clone)]
-pub struct SegmenterSettings {
-    /// The algorithm and its parameters.
-    pub training: Training,
-    /// How many labels back the chain looks.
-    pub order: usize,
-    /// Features that occur less often get no weight.
-    pub min_count: u32,
-    /// Passes over the data (iterations, for L-BFGS); `None`: what suits the algorithm.
-    pub epochs: Option<usize>,
-    /// Stop after so many epochs without a better dev score.
-    pub patience: usize,
-    /// How weights are stored.
-    pub precision: Precision,
-    /// Threads; they change the time and nothing else.
-    pub threads: usize,
-    /// Seed of the random order of paragraphs.
-    pub seed: u64,
-}
-
-impl Default for SegmenterSettings {
-    fn default() -> Self {
-        Self {
-            training: Algorithm::AveragedPerceptron.into(),
-            order: 1,
-            min_count: 1,
-            epochs: None,
-            patience: 3,
-            precision: Precision::Single,
-            threads: 1,
-            seed: 1,
-        }
+consonant_task::settings! {
+    /// How to train a segmenter. The defaults are good for every treebank.
+    pub struct SegmenterSettings {
+        algorithm training: Training = Algorithm::AveragedPerceptron;
+        /// How many boundaries back the chain looks.
+        order: usize = 1, "N" in 0.0..=4.0;
+        /// Passes over the data (default: 20; 200 iterations for L-BFGS).
+        epochs: Option<usize> = None, "N" in 1.0..;
+        /// Stops after so many epochs without a better dev score (mean F1 of tokens and sentences).
+        patience: usize = 3, "N";
+        /// Leaves out features that occur less often.
+        min_count: u32 = 1, "N", research;
+        /// Stores weights in half precision.
+        half: bool = false, "";
+        /// Seed of the random order of paragraphs.
+        seed: u64 = 1, "N";
     }
 }
 
-/// A finished training.
-#[derive(Debug)]
-pub struct Trained {
-    /// The model, ready to be written.
-    pub model: ModelWriter,
-    /// The epoch the weights are from.
-    pub epoch: usize,
-    /// The score on dev; what lies inside of atoms is not counted.
-    pub score: Option<SegmentationScore>,
-    /// Why training ended.
-    pub stop: Stop,
-}
-
-/// Trains on sentences in the order of their text; `progress` hears of each epoch, `interrupt` ends training at the next
-/// example.
-pub fn train(
-    sentences: &[Sentence],
-    dev: Option<&[Sentence]>,
+/// Trains on sentences in the order of their text.
+pub(crate) fn train(
+    data: &Data<'_, Piece>,
     settings: &SegmenterSettings,
-    progress: &mut dyn FnMut(&EpochReport),
-    interrupt: Option<&AtomicBool>,
+    watch: &mut Watch<'_>,
 ) -> Result<Trained, SegmenterError> {
+    let sentences_of = |pieces: &[Piece]| -> Vec<Sentence> {
+        pieces.iter().flat_map(|piece| &piece.sentences).cloned().collect()
+    };
+    let sentences = &sentences_of(data.items())[..];
+    let dev = data.dev.map(sentences_of);
+    let dev = dev.as_deref();
     let passages = Passage::read(sentences);
     let cuts = find_cuts(&passages);
     let inner_spaces = passages.iter().any(Passage::has_inner_spaces);
@@ -167,13 +138,16 @@ pub fn train(
     let margin = (MARGIN * features as f64 / f64::from(gaps)).round();
     let training = settings.training.clone().or(Parameter::MARGIN, margin)?;
     let algorithm = training.algorithm();
+    let (checkpoint, interrupt) = (watch.checkpoint.clone(), watch.stop);
+    let mut progress = |report: &EpochReport| watch.epoch(None, report, "F1");
     let run = Run {
         epochs: settings.epochs.unwrap_or(if algorithm.is_batch() { 200 } else { 20 }),
         patience: dev.is_some().then_some(settings.patience),
         shuffle: !algorithm.is_batch(),
         seed: settings.seed,
-        threads: settings.threads,
-        progress: Some(progress),
+        threads: rayon::current_num_threads(),
+        progress: Some(&mut progress),
+        checkpoint,
         interrupt,
         ..Run::default()
     };
@@ -187,20 +161,26 @@ pub fn train(
         Some(_) => Some(measure(&trained.predict(&dev_sentences, Some(&candidates), None)?)),
         None => None,
     };
-    let described = Settings {
-        training,
+    let described = Description {
+        settings: settings.clone().training(training),
         epoch: trained.epoch,
         tokens_f1: score.map(|score| score.tokens()),
         sentences_f1: score.map(|score| score.sentences()),
         sentences: sentences.len(),
         tokens: passages.iter().map(|passage| passage.tokens.len()).sum(),
-        seed: settings.seed,
         fingerprint: fingerprint(&passages),
         inner_spaces,
     };
     let mut model = store(&described, &statistics, &Multiwords::learn(sentences), &cuts);
-    trained.store(&mut model, settings.precision);
-    Ok(Trained { model, epoch: trained.epoch, score, stop: trained.stop })
+    trained.store(&mut model, if settings.half { Precision::Half } else { Precision::Single });
+    let mut summary = format!("epoch {}", trained.epoch);
+    if let Some(score) = score {
+        let (tokens, sentences) = (100.0 * score.tokens(), 100.0 * score.sentences());
+        summary += &format!(", dev F1 of tokens {tokens:.2}, of sentences {sentences:.2}");
+    }
+    summary += &format!(" ({})", trained.stop);
+    let score = score.map(|score| (score.tokens() + score.sentences()) / 2.0);
+    Ok(Trained { model, epoch: trained.epoch, score, summary })
 }
 
 /// The margin of a perceptron, in features of a gap: how much a single update moves a score.

@@ -5,7 +5,7 @@
 //! token and a sentence end. Nothing of the text is lost: every character is in a token or is white space between tokens, and
 //! the white space is kept in MISC (`SpaceAfter=No`, `SpacesAfter=\n`).
 //!
-//! The files are those of every task: the parts, their features, how it decodes ([`Decoder`]), how it learns ([`train`]) and the
+//! The files are those of every task: the parts, their features, how it decodes ([`SegmenterOptions`]), how it learns ([`SegmenterSettings`]) and the
 //! model on disk ([`Segmenter`]); beside them the rules and what tokens of several words are.
 //!
 //! ```
@@ -26,6 +26,7 @@ mod atoms;
 mod decode;
 mod error;
 mod features;
+mod item;
 mod layout;
 mod learn;
 mod model;
@@ -33,12 +34,11 @@ mod parts;
 mod rules;
 mod statistics;
 mod words;
-mod workers;
 
-pub use decode::{Decoder, Segments};
+pub use decode::{SegmenterOptions, Segments};
 pub use error::SegmenterError;
+pub use item::Piece;
 pub use layout::Start;
-pub use learn::{SegmenterSettings, Trained, train};
+pub use learn::SegmenterSettings;
 pub use model::{Segmenter, TASK};
-pub use parts::SegmentationScore;
 pub use rules::{Contractions, Hyphens, Rules};

@@ -1,35 +1,40 @@
 //! A segmenter on disk: the chain over gaps, what is known of words, multiword tokens and cuts.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use consonant_learn::model::{Model, ModelWriter};
-use consonant_sequence::ChainModel;
-use consonant_sequence::Training;
-use consonant_text::Document;
+use consonant_learn::trainer::TrainingAlgorithm as _;
+use consonant_sequence::{Algorithm, ChainModel};
+use consonant_task::{Batch, Certificate, Data, Inspection, Source, Task, Trained, Unit, Watch, Workers};
+use consonant_text::{Format, Sentence};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::SegmenterError;
 use crate::atoms::Cuts;
+use crate::decode::{SegmenterOptions, Worker};
+use crate::item::Piece;
+use crate::learn::{self, SegmenterSettings};
 use crate::parts::Gap;
 use crate::rules::{Contractions, Rules};
 use crate::statistics::Statistics;
 use crate::words::Multiwords;
-use crate::{Decoder, SegmenterError};
 
 /// The name of the task in model files.
 pub const TASK: &str = "segmenter";
 
 /// How a segmenter was made; the metadata of its file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Settings {
+pub(crate) struct Description {
     #[serde(flatten)]
-    pub training: Training,
+    pub settings: SegmenterSettings,
     pub epoch: usize,
     pub tokens_f1: Option<f64>,
     pub sentences_f1: Option<f64>,
     pub sentences: usize,
     pub tokens: usize,
-    pub seed: u64,
     pub fingerprint: u64,
     /// Whether tokens may have white space in them.
     pub inner_spaces: bool,
@@ -45,7 +50,7 @@ pub(crate) enum Boundaries {
 /// What was learned about gaps.
 #[derive(Debug, Clone)]
 pub(crate) struct Learned {
-    pub chain: ChainModel,
+    pub chain: Arc<ChainModel>,
     pub statistics: Statistics,
     /// The gap that each label means.
     pub gaps: Vec<Gap>,
@@ -61,6 +66,7 @@ pub struct Segmenter {
     pub(crate) multiwords: Arc<Multiwords>,
     pub(crate) contractions: Contractions,
     cuts: Arc<Cuts>,
+    pub(crate) workers: Workers<Worker>,
 }
 
 impl Segmenter {
@@ -71,35 +77,8 @@ impl Segmenter {
             multiwords: Arc::new(Multiwords::english()),
             contractions: rules.contractions,
             cuts: Arc::default(),
+            workers: Workers::new(),
         }
-    }
-
-    /// Opens a segmenter's model; other tasks' models are refused.
-    pub fn open(model: &Model) -> Result<Self, SegmenterError> {
-        let settings: Settings = model.settings(TASK)?;
-        let chain = ChainModel::open(model)?;
-        let named = chain.labels().names().iter().map(|name| {
-            Gap::from_name(name)
-                .ok_or_else(|| model.damaged(format!("it has a label `{name}` that is no boundary")))
-        });
-        let gaps: Vec<Gap> = named.collect::<Result<_, _>>()?;
-        let ends: Vec<u32> =
-            (0u32..).zip(&gaps).filter(|(_, gap)| **gap != Gap::Join).map(|(label, _)| label).collect();
-        let keys = model.array::<u64>("cuts.keys")?;
-        let masks = model.array::<u32>("cuts.masks")?;
-        Ok(Self {
-            boundaries: Boundaries::Learned(Arc::new(Learned {
-                statistics: Statistics::open(model)?,
-                // A model that knows no token ends has nothing to forbid.
-                inner_spaces: settings.inner_spaces || ends.is_empty(),
-                chain,
-                gaps,
-                ends,
-            })),
-            multiwords: Arc::new(Multiwords::open(model)?),
-            contractions: Contractions::Multiword,
-            cuts: Arc::new(keys.iter().copied().zip(masks.iter().copied()).collect()),
-        })
     }
 
     pub(crate) fn cuts(&self) -> &Cuts {
@@ -113,26 +92,94 @@ impl Segmenter {
             Boundaries::Learned(learned) => Some(&learned.chain),
         }
     }
+}
 
-    /// Segments many texts.
-    pub fn decoder(&self) -> Decoder<'_> {
-        Decoder::new(self)
+impl Task for Segmenter {
+    const NAME: &'static str = TASK;
+    const PLURAL: &'static str = "segmenters";
+    const ABOUT: &'static str = "Trains a splitter of raw text into sentences and tokens.";
+    const EXAMPLE: &'static str =
+        "consonant train segmenter --train train.conllu --dev dev.conllu --model segmenter.model";
+    const SOURCES: &'static [Source] = &[Source {
+        name: "train",
+        help: "Training data in CoNLL-U; the text is put together from `# text`, paragraph and document marks.",
+        formats: &[Format::Conllu],
+    }];
+    const FORMATS: &'static [Format] = &[Format::Text, Format::Columns, Format::Jsonl];
+
+    type Item = Piece;
+    type Settings = SegmenterSettings;
+    type Options = SegmenterOptions;
+    type Error = SegmenterError;
+
+    fn algorithms() -> String {
+        Algorithm::ALL.iter().map(|algorithm| algorithm.info().to_string()).collect()
     }
 
-    /// Finds the sentences and tokens of one text.
-    pub fn segment(&self, text: &str) -> Result<Document, SegmenterError> {
-        self.decoder().segment(text)
+    fn train(
+        data: &Data<'_, Piece>,
+        settings: &SegmenterSettings,
+        watch: &mut Watch<'_>,
+    ) -> Result<Trained, SegmenterError> {
+        learn::train(data, settings, watch)
+    }
+
+    fn open(model: &Model) -> Result<Self, SegmenterError> {
+        let description: Description = model.settings(TASK)?;
+        let chain = Arc::new(ChainModel::open(model)?);
+        let named = chain.labels().names().iter().map(|name| {
+            Gap::from_name(name)
+                .ok_or_else(|| model.damaged(format!("it has a label `{name}` that is no boundary")))
+        });
+        let gaps: Vec<Gap> = named.collect::<Result<_, _>>()?;
+        let ends: Vec<u32> =
+            (0u32..).zip(&gaps).filter(|(_, gap)| **gap != Gap::Join).map(|(label, _)| label).collect();
+        let keys = model.array::<u64>("cuts.keys")?;
+        let masks = model.array::<u32>("cuts.masks")?;
+        Ok(Self {
+            boundaries: Boundaries::Learned(Arc::new(Learned {
+                statistics: Statistics::open(model)?,
+                // A model that knows no token ends has nothing to forbid.
+                inner_spaces: description.inner_spaces || ends.is_empty(),
+                chain,
+                gaps,
+                ends,
+            })),
+            multiwords: Arc::new(Multiwords::open(model)?),
+            contractions: Contractions::Multiword,
+            cuts: Arc::new(keys.iter().copied().zip(masks.iter().copied()).collect()),
+            workers: Workers::new(),
+        })
+    }
+
+    fn batch(&self) -> Batch {
+        Batch::Items(64)
+    }
+
+    fn decode(&self, items: &mut [Piece], _: &SegmenterOptions) -> Result<Vec<Unit>, SegmenterError> {
+        let segment = |piece: &mut Piece| {
+            let began = Instant::now();
+            let segments = self.passage(&piece.text, piece.start, Some(piece.character))?;
+            piece.sentences = segments.sentences;
+            let certificate = Certificate::exact(segments.value).after(1, began.elapsed().as_secs_f64());
+            Ok(Unit { certificate, tokens: piece.sentences.iter().map(Sentence::len).sum() })
+        };
+        items.par_iter_mut().map(segment).collect()
+    }
+
+    fn inspect(&self, _: usize) -> Inspection {
+        Inspection::default()
     }
 }
 
 /// Begins a model file with all but the chain.
 pub(crate) fn store(
-    settings: &Settings,
+    description: &Description,
     statistics: &Statistics,
     multiwords: &Multiwords,
     cuts: &Cuts,
 ) -> ModelWriter {
-    let mut writer = ModelWriter::new(TASK, json!(settings));
+    let mut writer = ModelWriter::new(TASK, json!(description));
     statistics.store(&mut writer);
     multiwords.store(&mut writer);
     let mut cuts: Vec<(u64, u32)> = cuts.iter().map(|(&key, &mask)| (key, mask)).collect();

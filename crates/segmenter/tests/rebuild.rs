@@ -1,9 +1,15 @@
 //! Nothing of a text is lost: what segments say of white space and places gives the text back.
 
 use consonant_learn::model::Model;
-use consonant_segmenter::{Contractions, Rules, Segmenter, SegmenterSettings, Start, train};
+use consonant_segmenter::{Contractions, Piece, Rules, Segmenter, SegmenterError, SegmenterSettings, Start};
+use consonant_task::{Data, Task, Trained, Watch};
 use consonant_text::{Document, Sentence, SentenceReader};
 use proptest::prelude::*;
+
+fn train(sentences: Vec<Sentence>, settings: &SegmenterSettings) -> Result<Trained, SegmenterError> {
+    let pieces: Vec<Piece> = sentences.into_iter().map(Piece::from).collect();
+    Segmenter::train(&Data::new(&pieces), settings, &mut Watch::none())
+}
 
 /// A small treebank: tokens after `_` have no blank before them, `=` splits a multiword token.
 fn treebank() -> Vec<Sentence> {
@@ -60,8 +66,8 @@ fn treebank() -> Vec<Sentence> {
 }
 
 fn learned() -> Segmenter {
-    let settings = SegmenterSettings { epochs: Some(10), ..SegmenterSettings::default() };
-    let trained = train(&treebank(), None, &settings, &mut |_| {}, None).expect("trains");
+    let settings = SegmenterSettings::new().epochs(10);
+    let trained = train(treebank(), &settings).expect("trains");
     Segmenter::open(&Model::from_bytes(&trained.model.to_bytes()).expect("reads")).expect("opens")
 }
 
@@ -135,15 +141,14 @@ fn a_small_model_learns_what_it_saw() {
 
 #[test]
 fn the_same_data_give_the_same_bytes() {
-    let settings = SegmenterSettings { epochs: Some(2), ..SegmenterSettings::default() };
-    let model = || train(&treebank(), None, &settings, &mut |_| {}, None).expect("trains").model.to_bytes();
+    let settings = SegmenterSettings::new().epochs(2);
+    let model = || train(treebank(), &settings).expect("trains").model.to_bytes();
     assert_eq!(model(), model());
 }
 
 #[test]
 fn data_without_boundaries_are_an_error() {
-    let error =
-        train(&[], None, &SegmenterSettings::default(), &mut |_| {}, None).expect_err("nothing to learn");
+    let error = train(Vec::new(), &SegmenterSettings::new()).expect_err("nothing to learn");
     assert!(error.to_string().contains("no boundaries"));
 }
 
@@ -177,7 +182,7 @@ fn paragraphs_longer_than_a_window_are_kept_whole() {
 fn tokens_say_their_places_in_characters() {
     let segmenter = Segmenter::rules(Rules::english());
     let (first, second) = ("né can't\n\n", "Étude: cannot.");
-    let decoder = segmenter.decoder();
+    let decoder = &segmenter;
     let mut conllu = String::new();
     for (text, start, characters) in [(first, Start::Document, 0), (second, Start::Paragraph, 10)] {
         let segments = decoder.passage(text, start, Some(characters)).expect("segments");

@@ -5,15 +5,16 @@ use rustc_hash::FxHashMap;
 
 use crate::material::{Fitness, Material};
 
-/// A way to choose sentences without a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Baseline {
-    /// The first sentence of each document, then the second of each, and so on.
-    Lead,
-    /// Sentences most like the average of all (Radev et al. 2000), unless they repeat one already chosen.
-    Centroid,
-    /// Greedily, likeness to the average less likeness to what is chosen (Carbonell & Goldstein 1998).
-    Mmr,
+consonant_task::names! {
+    /// A way to choose sentences without a model.
+    pub enum Baseline {
+        /// The first sentence of each document, then the second of each, and so on.
+        Lead = "lead",
+        /// Greedily, likeness to the average less likeness to what is chosen (Carbonell & Goldstein 1998).
+        Mmr = "mmr",
+        /// Sentences most like the average of all (Radev et al. 2000), unless they repeat one already chosen.
+        Centroid = "centroid",
+    }
 }
 
 /// The weight of relevance against novelty.

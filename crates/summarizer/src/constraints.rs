@@ -8,16 +8,15 @@ use consonant_text::Sentence;
 
 use crate::words::{is_negation, is_punctuation, is_temporal};
 
-/// How strictly trees are kept whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Constraints {
-    /// Only arcs that can be cut without breaking the sentence.
-    #[default]
-    Grammatical,
-    /// All arcs but those to function words, and every clause or phrase may lead: for data where people cut freely, such as
-    /// headlines.
-    Free,
+consonant_task::names! {
+    /// How strictly trees are kept whole.
+    pub enum Constraints {
+        /// Only arcs that can be cut without breaking the sentence: subjects, objects, negations, numbers, names, … stay.
+        Grammatical = "grammatical",
+        /// All arcs but those to function words, and every clause or phrase may lead: for data where people cut freely, such as
+        /// headlines.
+        Free = "free",
+    }
 }
 
 /// A sentence's tree, checked, with children and quotations at hand.

@@ -1,62 +1,84 @@
 //! How a summary is decoded, with value, bound and status: by a search over the tighter dual, by AD3 and the paper's rounding, or
 //! exactly.
 
+use std::ops::Bound;
 use std::time::Instant;
 
-use consonant_map::solver::{Limits, Method, solve};
+use consonant_map::solver::{self, Method, solve};
 use consonant_map::{Ad3, Ad3Options, Certificate, Gap, ModelError};
 
 use crate::SummarizerError;
 use crate::dual::Dual;
 use crate::graph::{ProblemGraph, Relaxed};
+use crate::parts::{Limits, Mode};
 use crate::problem::{Problem, Scores};
 use crate::rounding::Rounding;
 
-/// Which decoder finds the summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Decoder {
-    /// A relaxation, rounded, with a bound.
-    #[default]
-    Ad3,
-    /// Branch and bound to the end.
-    Exact,
-}
-
-/// When decoding stops.
-#[derive(Debug, Clone, Copy)]
-pub struct DecoderOptions {
-    /// Which decoder.
-    pub decoder: Decoder,
-    /// Steps of the dual and iterations of AD3 at most, together.
-    pub max_iterations: usize,
-    /// A proven gap between value and bound, relative to the value, that is good enough.
-    pub gap: f64,
-    /// Seconds at most.
-    pub time_limit: Option<f64>,
-    /// Whether to search, with the tighter dual and by exchange of sentences; without it, AD3 is rounded as in the paper.
-    pub search: bool,
-}
-
-impl Default for DecoderOptions {
-    fn default() -> Self {
-        DecoderOptions {
-            decoder: Decoder::Ad3,
-            max_iterations: 1000,
-            gap: 0.005,
-            time_limit: None,
-            search: true,
-        }
+consonant_task::names! {
+    /// How a summary is found.
+    pub enum Search {
+        /// A relaxation, rounded, with a bound.
+        Ad3 = "ad3",
+        /// Branch and bound to the end.
+        Exact = "exact",
     }
 }
 
-impl DecoderOptions {
+consonant_task::settings! {
+    /// What summary is wanted, and how it is found.
+    pub struct SummarizerOptions {
+        /// Words of the summary at most, split at white space (default: as many as a topic's own summaries have, or 100).
+        words: Option<usize> = None, "N" in 1.0..=60_000.0;
+        /// Sentences of the summary at most (default: 6 for 100 words, and in proportion).
+        sentences: Option<usize> = None, "K" in 1.0..;
+        /// Chooses whole sentences, without compressing any.
+        extractive: bool = false, "";
+        /// Considers only the best-scored sentences, up to so many words in all (default: 1000, or 8 times the words of the
+        /// summary).
+        candidates: Option<usize> = None, "WORDS" in 1.0.., research;
+        /// ad3: relaxes and rounds, with a bound; exact: branch and bound to the end.
+        decoder: Search = Search::Ad3, "ad3|exact";
+        /// Steps of the search and iterations of AD3 at most, together.
+        max_iterations: usize = 1000, "N" in 1.0.., research;
+        /// A proven distance to the best summary, relative to its value, that is good enough.
+        gap: f64 = 0.005, "G" in 0.0.., research;
+        /// Searches for better summaries over a tighter bound; without it, AD3's relaxation is rounded as the paper does.
+        search: bool = true, "on|off", research;
+        /// Seconds of decoding at most (default: 60 for exact).
+        time_limit: Option<f64> = None, "S" in (Bound::Excluded(0.0), Bound::Unbounded);
+    }
+}
+
+/// Words of a summary if nothing says how many.
+const WORDS: usize = 100;
+
+impl SummarizerOptions {
+    /// The limits of the problem: 1,000 words of candidates and six sentences for 100 words, as in the paper, and in proportion.
+    pub fn limits(&self) -> Limits {
+        let words = self.words.unwrap_or(WORDS);
+        Limits {
+            words,
+            sentences: self.sentences.unwrap_or((6 * words).div_ceil(100)).max(1),
+            candidate_words: self.candidates.unwrap_or(1000.max(8 * words)),
+        }
+    }
+
+    /// Whether sentences are compressed.
+    pub fn mode(&self) -> Mode {
+        if self.extractive { Mode::Extractive } else { Mode::Compressive }
+    }
+
     /// A bound that makes `value` good enough.
     fn enough(&self, value: f64) -> f64 {
         value + Gap::from(self.gap).at_scale(1e-9).slack(value)
     }
 
+    fn seconds(&self) -> Option<f64> {
+        self.time_limit.or((self.decoder == Search::Exact).then_some(60.0))
+    }
+
     fn is_late(&self, start: Instant) -> bool {
-        self.time_limit.is_some_and(|limit| start.elapsed().as_secs_f64() >= limit)
+        self.seconds().is_some_and(|limit| start.elapsed().as_secs_f64() >= limit)
     }
 }
 
@@ -89,7 +111,7 @@ const MOST_CELLS: usize = 2_000_000_000;
 pub fn decode(
     problem: &Problem,
     scores: &Scores,
-    options: &DecoderOptions,
+    options: &SummarizerOptions,
 ) -> Result<Decoded, SummarizerError> {
     let start = Instant::now();
     if problem.sentences() == 0 {
@@ -98,7 +120,7 @@ pub fn decode(
     check(problem, scores)?;
     let mut rounding = Rounding::new(problem, scores);
     let (bound, iterations) = match options.decoder {
-        Decoder::Ad3 => {
+        Search::Ad3 => {
             let (bound, steps) = match options.search {
                 true => search(problem, &mut rounding, options, start),
                 false => (f64::INFINITY, 0),
@@ -111,13 +133,13 @@ pub fn decode(
                 relax(&built, &mut rounding, options, start, (bound, steps))
             }
         }
-        Decoder::Exact => {
-            let limits = Limits {
+        Search::Exact => {
+            let limits = solver::Limits {
                 max_iterations: None,
-                time_limit: options.time_limit,
+                time_limit: options.seconds(),
                 // The value is computed anew below, and may differ in its last digits.
                 gap: 5e-7,
-                ..Limits::default()
+                ..solver::Limits::default()
             };
             let built = ProblemGraph::new(problem, scores)?;
             let solution = solve(&built.graph, Method::Exact, &limits)?;
@@ -151,7 +173,7 @@ fn check(problem: &Problem, scores: &Scores) -> Result<(), ModelError> {
 fn search(
     problem: &Problem,
     rounding: &mut Rounding<'_>,
-    options: &DecoderOptions,
+    options: &SummarizerOptions,
     start: Instant,
 ) -> (f64, usize) {
     let length = problem.total_length();
@@ -196,7 +218,7 @@ fn search(
 fn relax(
     built: &ProblemGraph,
     rounding: &mut Rounding<'_>,
-    options: &DecoderOptions,
+    options: &SummarizerOptions,
     start: Instant,
     (mut bound, mut iterations): (f64, usize),
 ) -> (f64, usize) {

@@ -6,23 +6,63 @@ use rayon::prelude::*;
 
 use crate::SummarizerError;
 use crate::constraints::{Constraints, Tree};
-use crate::learn::{TrainingPair, TrainingTopic};
+use crate::decode::SummarizerOptions;
+use crate::item::{Content, Pair, SummarizerItem, Topic};
 use crate::model::Summarizer;
 use crate::parts::Mode;
 use crate::references::nearest_compression;
-use crate::summarize::{Request, finish_compression};
+use crate::summarize::finish_compression;
 use crate::units::{chunks, compressible};
 
 /// Data to judge weights on.
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Default, Clone)]
 pub struct Dev<'a> {
     /// Topics: the ROUGE-2 recall of compressive summaries as long as the references.
-    pub topics: &'a [TrainingTopic],
+    pub topics: Vec<&'a Topic>,
     /// Sentences: F1 of kept words.
-    pub pairs: &'a [TrainingPair],
+    pub pairs: Vec<&'a Pair>,
 }
 
-impl Dev<'_> {
+impl<'a> Dev<'a> {
+    /// The topics and sentences among items.
+    pub fn new(items: &'a [SummarizerItem]) -> Self {
+        let mut dev = Self::default();
+        for item in items {
+            match &item.content {
+                Content::Topic(topic) => dev.topics.push(topic),
+                Content::Pair(pair) => dev.pairs.push(pair),
+            }
+        }
+        dev
+    }
+
+    /// What [`score`](Self::score) measures.
+    pub(crate) fn metric(&self) -> &'static str {
+        match (self.topics.is_empty(), self.pairs.is_empty()) {
+            (false, false) => "mean of ROUGE-2 recall and F1",
+            (true, false) => "F1 of kept words",
+            _ => "ROUGE-2 recall",
+        }
+    }
+
+    /// How good a summarizer is, for people; begins with a comma.
+    pub(crate) fn describe(&self, summarizer: &Summarizer) -> Result<String, SummarizerError> {
+        let mut text = String::new();
+        if !self.topics.is_empty() {
+            let [compressive, extractive] =
+                [Mode::Compressive, Mode::Extractive].map(|mode| self.rouge_2(summarizer, mode));
+            let (compressive, extractive) = (compressive?, extractive?);
+            text += &format!(", dev ROUGE-2 recall {compressive:.4} compressive, {extractive:.4} extractive");
+        }
+        if !self.pairs.is_empty() {
+            let kept = self.kept_words(summarizer);
+            let (predicted, gold) = kept.rates();
+            let (f1, predicted, gold) = (kept.f1(), 100.0 * predicted, 100.0 * gold);
+            text += &format!(", dev F1 of kept words {f1:.4} (keeps {predicted:.1}%, people {gold:.1}%)");
+        }
+        Ok(text)
+    }
+
     /// The mean of what there is.
     pub fn score(&self, summarizer: &Summarizer) -> Result<f64, SummarizerError> {
         let mut scores = Vec::new();
@@ -41,9 +81,8 @@ impl Dev<'_> {
             .topics
             .par_iter()
             .map(|topic| {
-                let request =
-                    Request { words: reference_length(&topic.references), mode, ..Request::default() };
-                let summary = summarizer.summarize(&topic.documents, &request)?;
+                let options = SummarizerOptions::new().extractive(mode == Mode::Extractive);
+                let summary = summarizer.summarize(&topic.documents, &topic.options(&options))?;
                 Ok(Rouge::default().score(&summary.text(), &topic.references).rouge_2.recall)
             })
             .collect::<Result<Vec<f64>, SummarizerError>>()?;
@@ -52,7 +91,7 @@ impl Dev<'_> {
 
     /// The same for the best compressions that the trees allow: what no model can exceed.
     pub fn reachable_words(&self, constraints: Constraints) -> KeptWords {
-        let reach = |pair: &TrainingPair| {
+        let reach = |pair: &&Pair| {
             let keep = match Tree::new(&pair.sentence) {
                 Some(tree) => {
                     let document = Document::from_sentences(vec![pair.sentence.clone()]);

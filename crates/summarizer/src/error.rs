@@ -16,6 +16,20 @@ pub enum SummarizerError {
     /// From a solver.
     #[error(transparent)]
     Solver(#[from] consonant_map::solver::Unsupported),
+    /// From a file.
+    #[error(transparent)]
+    Text(#[from] consonant_text::Error),
+    /// Topics where texts were expected.
+    #[error("{0} is JSONL; summarize reads texts, and `predict --model M {0}` topics")]
+    Jsonl(String),
+    /// Something about one item.
+    #[error("{place}: {problem}")]
+    Item {
+        /// Where it stands.
+        place: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// No training data.
     #[error(
         "there is nothing to learn from; give topics with summaries, or pairs of sentences and compressions"
@@ -23,5 +37,5 @@ pub enum SummarizerError {
     NoData,
     /// A model whose metadata cannot be read.
     #[error("the settings of the summarizer's model cannot be read ({0}); train it again with this version")]
-    Settings(#[from] serde_json::Error),
+    Settings(String),
 }

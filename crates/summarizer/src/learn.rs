@@ -1,134 +1,110 @@
 //! How a summarizer learns: from what concepts are [worth](crate::worth) on, by the structured hinge loss with stochastic
 //! subgradients and cost-augmented decoding, for three tasks that share a vector of weights (Almeida & Martins 2013, §4).
 
-use std::sync::atomic::AtomicBool;
-
 use consonant_learn::LearnError;
-use consonant_learn::model::ModelWriter;
+use consonant_learn::model::Model;
 use consonant_learn::multitask::TaskIndex;
 use consonant_learn::parts::{PartList, PartMarginals, PartProblem, Parts};
 use consonant_learn::trainer::{self, EpochReport, Method, Parameter, Run, Training};
-use consonant_text::{Document, Sentence};
+use consonant_task::{Data, Task as _, Trained, Watch};
+use consonant_text::Document;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::SummarizerError;
 use crate::constraints::{Constraints, Tree};
-use crate::decode::relaxed;
-use crate::dev::{Dev, reference_length};
+use crate::decode::{SummarizerOptions, relaxed};
+use crate::dev::Dev;
 use crate::features::Features;
 use crate::graph::Relaxed;
+use crate::item::{Pair, SummarizerItem, Topic};
 use crate::marginals::marginals;
 use crate::material::Material;
-use crate::model::{Settings, Summarizer, write};
-use crate::parts::{Assembly, Mode, Part, Task, sentence_features};
+use crate::model::{Summarizer, write};
+use crate::parts::{Assembly, Mode, Objective, Part, sentence_features};
 use crate::problem::{Compression, NONE, Problem, Scores};
 use crate::references::{concept_recall, nearest_compression, oracle_summary};
-use crate::summarize::{Request, best_compression};
+use crate::summarize::best_compression;
 use crate::units::{chunks, compressible};
 use crate::worth::concept_weights;
 
-/// A topic with the summaries that people wrote of it.
-#[derive(Debug, Clone)]
-pub struct TrainingTopic {
-    /// The documents, with trees where there are any.
-    pub documents: Vec<Document>,
-    /// The summaries.
-    pub references: Vec<String>,
-}
-
-/// A sentence and which of its words a person kept.
-#[derive(Debug, Clone)]
-pub struct TrainingPair {
-    /// The sentence, with its tree.
-    pub sentence: Sentence,
-    /// For each word, whether it was kept.
-    pub keep: Vec<bool>,
-}
-
-/// What to learn from; any part may be empty.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct TrainingData<'a> {
-    /// Topics for compressive summaries.
-    pub compressive: &'a [TrainingTopic],
-    /// Topics for extractive summaries.
-    pub extractive: &'a [TrainingTopic],
-    /// Compressions of single sentences.
-    pub compression: &'a [TrainingPair],
-}
-
-/// How to learn.
-#[derive(Debug, Clone)]
-pub struct TrainingSettings {
-    /// The trainer: one that compares gold and prediction.
-    pub training: Training<Method>,
-    /// Passes over the data.
-    pub epochs: usize,
-    /// Stop after so many epochs without a better score on dev.
-    pub patience: Option<usize>,
-    /// How freely each task may differ from the others: λ/λ_k of Eq. 10.
-    pub freedom: [f32; 3],
-    /// Begin from the built-in weights and what concepts are worth, as one feature that is worth 1.
-    pub built_in: bool,
-    /// How strongly what concepts are worth is held to the built-in weights; infinite to leave it out.
-    pub ridge: f64,
-    /// Leave out features that occur in fewer parts.
-    pub min_count: u32,
-    /// Which arcs may be cut when sentences are compressed by themselves.
-    pub compression: Constraints,
-    /// How much it costs to delete what a person kept, next to keeping what a person deleted.
-    pub precision: f32,
-    /// For models trained by likelihood: keep words that are more probable than this, as far as trees allow.
-    pub threshold: f64,
-    /// Stems in a concept.
-    pub concept_size: usize,
-    /// Iterations of AD3 in cost-augmented decoding.
-    pub iterations: usize,
-    /// Examples that are decoded at once.
-    pub batch: usize,
-    /// Threads.
-    pub threads: usize,
-    /// The seed of the order of examples.
-    pub seed: u64,
-}
-
-impl Default for TrainingSettings {
-    fn default() -> Self {
-        TrainingSettings {
-            training: Method::Pegasos.into(),
-            epochs: 10,
-            patience: None,
-            freedom: [1.0; 3],
-            built_in: true,
-            ridge: 50.0,
-            min_count: 3,
-            compression: Constraints::Grammatical,
-            precision: 1.0,
-            threshold: 0.4,
-            concept_size: 2,
-            iterations: 200,
-            batch: 4,
-            threads: 1,
-            seed: 1,
-        }
+consonant_task::settings! {
+    /// How to train a summarizer.
+    pub struct SummarizerSettings {
+        algorithm training: Training<Method> = Method::Pegasos;
+        /// Passes over the data.
+        epochs: usize = 10, "N" in 1.0..;
+        /// Stops after so many epochs without a better dev score (default: does all epochs).
+        patience: Option<usize> = None, "N";
+        /// How freely an objective may differ from the shared weights; 0 ties all together.
+        freedom: f32 = 1.0, "RATIO" in 0.0.., research;
+        /// Begins from nothing, not from the weights that were set by hand.
+        from_scratch: bool = false, "";
+        /// How strongly what concepts are worth by themselves, which is learned first, is held to the weights that were set by
+        /// hand; `inf` leaves that step out.
+        ridge: f64 = 50.0, "STRENGTH" in 0.0..=f64::INFINITY, research;
+        /// Which arcs may be cut in compressions of single sentences: those that grammar allows, or nearly all.
+        constraints: Constraints = Constraints::Grammatical, "grammatical|free";
+        /// How much a wrong deletion costs, next to a missing one.
+        precision: f32 = 1.0, "COST" in 0.0..;
+        /// For likelihood (sgd, lbfgs): keeps words that are more probable than this (default: 0.4).
+        threshold: Option<f64> = None, "P" in 0.0..=1.0, research;
+        /// Leaves out features that occur less often.
+        min_count: u32 = 3, "N", research;
+        /// Words in a concept.
+        concept_size: u8 = 2, "K" in 1.0..=4.0, research;
+        /// Iterations of AD3 for each topic in training.
+        iterations: usize = 200, "N" in 1.0.., research;
+        /// Seed of the random order of examples.
+        seed: u64 = 1, "N";
     }
 }
 
-/// A summarizer as it comes from training.
-pub struct Trained {
-    /// The model file.
-    pub model: ModelWriter,
-    /// The epoch the weights are from.
-    pub epoch: usize,
-    /// The best score on dev.
-    pub score: Option<f64>,
-    /// The number of features.
-    pub features: usize,
+/// Examples that are decoded at once.
+const BATCH: usize = 4;
+
+/// For likelihood, words that are more probable than this are kept.
+const THRESHOLD: f64 = 0.4;
+
+/// What to learn from; any part may be empty.
+struct Lessons<'d> {
+    compressive: Vec<&'d Topic>,
+    extractive: Vec<&'d Topic>,
+    compression: Vec<&'d Pair>,
+}
+
+impl<'d> Lessons<'d> {
+    fn new(data: &Data<'d, SummarizerItem>) -> Result<Self, SummarizerError> {
+        let items = data.sources.iter().copied().chain(data.dev).flatten();
+        items.into_iter().try_for_each(SummarizerItem::check)?;
+        Ok(Self {
+            compressive: data.source(0).iter().map(SummarizerItem::topic).collect::<Result<_, _>>()?,
+            extractive: data.source(1).iter().map(SummarizerItem::topic).collect::<Result<_, _>>()?,
+            compression: data.source(2).iter().map(SummarizerItem::pair).collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn topics(&self) -> impl Iterator<Item = &'d Topic> {
+        self.compressive.iter().chain(&self.extractive).copied()
+    }
+
+    /// For people.
+    fn describe(&self) -> Vec<String> {
+        let of = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
+        [
+            of(self.compressive.len(), "topics with compressive summaries"),
+            of(self.extractive.len(), "topics with extractive summaries"),
+            of(self.compression.len(), "compressed sentences"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
 }
 
 /// One training example: a problem whose parts have features and a gold share.
 struct Example {
-    task: Task,
+    task: Objective,
     problem: Problem,
     parts: Vec<Part>,
     gold: Vec<f32>,
@@ -157,80 +133,81 @@ const PRIOR: &str = "beginning";
 /// about single concepts than about whole summaries, and with a usual weight they undo what is there.
 const GENTLE: f64 = 1e-4;
 
-/// Learns a summarizer. `dev` scores weights; the best are kept. `interrupt` ends training at the next example.
-pub fn train(
-    data: TrainingData<'_>,
-    dev: Option<&Dev<'_>>,
-    settings: &TrainingSettings,
-    report: &mut dyn FnMut(&EpochReport),
-    interrupt: Option<&AtomicBool>,
+/// Learns a summarizer. Dev items score weights; the best are kept.
+pub(crate) fn train(
+    data: &Data<'_, SummarizerItem>,
+    settings: &SummarizerSettings,
+    watch: &mut Watch<'_>,
 ) -> Result<Trained, SummarizerError> {
-    let mut training = settings.training.clone();
-    let method = training.algorithm();
-    let has_topics = !data.compressive.is_empty() || !data.extractive.is_empty();
-    if method == Method::Pegasos && settings.built_in && has_topics {
-        training = training.or(Parameter::C, GENTLE)?;
+    let lessons = Lessons::new(data)?;
+    let dev = data.dev.map(Dev::new);
+    let foreign: usize = lessons.topics().map(|topic| topic.foreign).sum();
+    if foreign > 0 {
+        watch.note(format!(
+            "{foreign} documents are in other languages than the models: their sentences are taken whole"
+        ));
     }
-    let corpus = Corpus::new(data, settings)?;
+    let mut settings = settings.clone();
+    let method = settings.training.algorithm();
+    if method == Method::Pegasos && !settings.from_scratch && lessons.topics().next().is_some() {
+        settings.training = settings.training.or(Parameter::C, GENTLE)?;
+    }
+    let threshold = settings.threshold.unwrap_or(THRESHOLD);
+    settings.threshold = method.needs_gradient().then_some(threshold);
+    let corpus = Corpus::new(&lessons, &settings)?;
     if corpus.examples.is_empty() {
         return Err(SummarizerError::NoData);
     }
-    let model_settings = Settings {
-        concept_size: settings.concept_size,
-        compression: settings.compression,
-        threshold: method.needs_gradient().then_some(settings.threshold),
-        training: describe(data),
-    };
+    // Files have no infinity.
+    settings.ridge = settings.ridge.min(f64::MAX);
     let mut initial = vec![0.0; corpus.index.parameters()];
-    initial[0] = settings.built_in as u8 as f32;
+    initial[0] = f32::from(u8::from(!settings.from_scratch));
     let mut score = |weights: &[f32]| {
-        let Some(dev) = dev else { return Ok(0.0) };
+        let Some(dev) = &dev else { return Ok(0.0) };
         let rows = corpus.rows(weights);
-        Summarizer::with_weights(&model_settings, rows.iter().map(|(name, w)| (name.as_str(), *w)))
+        Summarizer::with_weights(&settings, rows.iter().map(|(name, w)| (name.as_str(), *w)))
             .and_then(|summarizer| dev.score(&summarizer))
             .map_err(LearnError::task)
     };
     let problem = PartProblem::new(&corpus);
+    let metric = dev.as_ref().map_or("", Dev::metric);
+    let (checkpoint, interrupt) = (watch.checkpoint.clone(), watch.stop);
+    let mut progress = |report: &EpochReport| watch.epoch(None, report, metric);
     let run = Run {
         epochs: settings.epochs,
         patience: settings.patience,
         shuffle: true,
         seed: settings.seed,
-        batch: settings.batch,
-        threads: settings.threads,
+        batch: BATCH,
+        threads: rayon::current_num_threads(),
         initial: Some(initial),
         dev: dev.is_some().then_some(&mut score),
-        progress: Some(report),
+        progress: Some(&mut progress),
+        checkpoint,
         interrupt,
-        ..Run::default()
     };
     let trained = match method.needs_gradient() {
-        true => trainer::train_differentiable(&problem, &training, run)?,
-        false => trainer::train(&problem, &training, run)?,
+        true => trainer::train_differentiable(&problem, &settings.training, run)?,
+        false => trainer::train(&problem, &settings.training, run)?,
     };
     let rows = corpus.rows(&trained.weights);
-    let model = write(&model_settings, rows.iter().map(|(name, weights)| (name.as_str(), *weights)))?;
-    Ok(Trained { model, epoch: trained.epoch, score: trained.best, features: rows.len() })
-}
-
-fn describe(data: TrainingData<'_>) -> Vec<String> {
-    let of = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
-    [
-        of(data.compressive.len(), "topics with compressive summaries"),
-        of(data.extractive.len(), "topics with extractive summaries"),
-        of(data.compression.len(), "compressed sentences"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let weights = rows.iter().map(|(name, weights)| (name.as_str(), *weights));
+    let model = write(&settings, lessons.describe(), weights);
+    let mut summary = format!("epoch {}, {} features", trained.epoch, rows.len());
+    if let Some(dev) = &dev {
+        summary += &dev.describe(&Summarizer::open(&Model::from_bytes(&model.to_bytes())?)?)?;
+    }
+    Ok(Trained { model, epoch: trained.epoch, score: trained.best, summary })
 }
 
 impl Corpus {
-    fn new(data: TrainingData<'_>, settings: &TrainingSettings) -> Result<Self, SummarizerError> {
-        let beginning = beginning(data, settings)?;
+    fn new(lessons: &Lessons<'_>, settings: &SummarizerSettings) -> Result<Self, SummarizerError> {
+        let beginning = beginning(lessons, settings)?;
         let start = of_weights(&beginning, settings)?;
         let mut named: Vec<NamedExample> = Vec::new();
-        for (topics, mode) in [(data.compressive, Mode::Compressive), (data.extractive, Mode::Extractive)] {
+        for (topics, mode) in
+            [(&lessons.compressive, Mode::Compressive), (&lessons.extractive, Mode::Extractive)]
+        {
             let examples = topics
                 .par_iter()
                 .map(|topic| topic_example(topic, mode, &start))
@@ -238,15 +215,16 @@ impl Corpus {
             named.extend(examples.into_iter().flatten());
         }
         let pairs: Vec<NamedExample> =
-            data.compression.par_iter().filter_map(|pair| pair_example(pair, settings, &start)).collect();
+            lessons.compression.par_iter().filter_map(|pair| pair_example(pair, settings, &start)).collect();
         named.extend(pairs);
 
+        let freedom = [settings.freedom; 3];
         // The first feature is the score that training begins from.
         let mut corpus = Corpus {
             examples: Vec::with_capacity(named.len()),
             names: vec![PRIOR.to_string()],
             counts: vec![u32::MAX],
-            index: TaskIndex::new(0, &settings.freedom),
+            index: TaskIndex::new(0, &freedom),
             iterations: settings.iterations,
             beginning,
         };
@@ -273,14 +251,14 @@ impl Corpus {
             example.weight *= smallest / of_task[example.task as usize] as f32;
             example.drop_features(|feature| corpus.counts[feature as usize] < settings.min_count);
         }
-        corpus.index = TaskIndex::new(corpus.names.len(), &settings.freedom);
+        corpus.index = TaskIndex::new(corpus.names.len(), &freedom);
         Ok(corpus)
     }
 
-    /// The weights of each task by the names of features, those of the beginning added in.
+    /// The weights of each objective by the names of features, those of the beginning added in.
     fn rows(&self, weights: &[f32]) -> Vec<(String, [f32; 3])> {
         let tasks: Vec<Vec<f32>> =
-            Task::ALL.iter().map(|&task| self.index.task_weights(weights, task as usize)).collect();
+            Objective::ALL.iter().map(|&task| self.index.task_weights(weights, task as usize)).collect();
         let mut rows: FxHashMap<&str, [f32; 3]> = FxHashMap::default();
         for (feature, name) in self.names.iter().enumerate().skip(1) {
             let row = [0, 1, 2].map(|task| tasks[task][feature]);
@@ -301,26 +279,27 @@ impl Corpus {
 
 /// The weights that training begins from: the built-in ones, and what concepts are worth by themselves.
 fn beginning(
-    data: TrainingData<'_>,
-    settings: &TrainingSettings,
+    lessons: &Lessons<'_>,
+    settings: &SummarizerSettings,
 ) -> Result<Vec<(String, f32)>, SummarizerError> {
     let mut weights: Vec<(String, f32)> =
         Summarizer::built_in_weights().map(|(name, weight)| (name.to_string(), weight)).collect();
-    // Topics are often given for both tasks.
+    // Topics are often given for both.
     let mut seen: FxHashSet<&[String]> = FxHashSet::default();
-    let topics: Vec<&TrainingTopic> = (data.compressive.iter().chain(data.extractive))
-        .filter(|topic| seen.insert(&topic.references))
-        .collect();
-    if settings.built_in && settings.ridge.is_finite() {
+    let topics: Vec<&Topic> = lessons.topics().filter(|topic| seen.insert(&topic.references)).collect();
+    if !settings.from_scratch && settings.ridge < f64::MAX {
         let built_in = of_weights(&weights, settings)?;
         weights.extend(concept_weights(&topics, &built_in, settings.ridge, settings.min_count));
     }
     Ok(weights)
 }
 
-/// A summarizer with the same weights for all tasks.
-fn of_weights(weights: &[(String, f32)], settings: &TrainingSettings) -> Result<Summarizer, SummarizerError> {
-    let settings = Settings { concept_size: settings.concept_size, ..Settings::default() };
+/// A summarizer with the same weights for all objectives.
+fn of_weights(
+    weights: &[(String, f32)],
+    settings: &SummarizerSettings,
+) -> Result<Summarizer, SummarizerError> {
+    let settings = SummarizerSettings::new().concept_size(settings.concept_size);
     Summarizer::with_weights(&settings, weights.iter().map(|(name, weight)| (name.as_str(), [*weight; 3])))
 }
 
@@ -331,7 +310,7 @@ struct NamedExample {
 }
 
 impl NamedExample {
-    fn new(task: Task, problem: Problem) -> Self {
+    fn new(task: Objective, problem: Problem) -> Self {
         let example = Example {
             task,
             problem,
@@ -423,16 +402,15 @@ fn integral(problem: &Problem, chosen: &[bool]) -> Relaxed {
 
 /// A topic as an example; nothing if there is nothing to learn from it.
 fn topic_example(
-    topic: &TrainingTopic,
+    topic: &Topic,
     mode: Mode,
     start: &Summarizer,
 ) -> Result<Option<NamedExample>, SummarizerError> {
-    let task = Task::from(mode);
-    let request = Request { words: reference_length(&topic.references), mode, ..Request::default() };
-    let mut material = Material::new(&topic.documents, start.settings.concept_size);
+    let task = Objective::from(mode);
+    let limits = topic.options(&SummarizerOptions::new()).limits();
+    let mut material = Material::new(&topic.documents, start.concept_size());
     let scores = start.concept_scores(&material, task);
-    let assembly =
-        Assembly::new(&topic.documents, &material, &scores, mode, Constraints::Grammatical, request.limits());
+    let assembly = Assembly::new(&topic.documents, &material, &scores, mode, limits);
     let worth = concept_recall(&mut material, &topic.references);
     let chosen = oracle_summary(&assembly, &worth)?;
     let gold = integral(&assembly.problem, &chosen);
@@ -468,15 +446,11 @@ fn topic_example(
 }
 
 /// A compression as an example; nothing for a sentence without a tree or with nothing to decide.
-fn pair_example(
-    pair: &TrainingPair,
-    settings: &TrainingSettings,
-    start: &Summarizer,
-) -> Option<NamedExample> {
+fn pair_example(pair: &Pair, settings: &SummarizerSettings, start: &Summarizer) -> Option<NamedExample> {
     let tree = Tree::new(&pair.sentence)?;
     let document = Document::from_sentences(vec![pair.sentence.clone()]);
     let places = document.word_places(0);
-    let units = compressible(&tree, &chunks(&document, 0, &places), settings.compression);
+    let units = compressible(&tree, &chunks(&document, 0, &places), settings.constraints);
     if units.units.len() < 2 || !pair.keep.iter().any(|&keep| keep) {
         return None;
     }
@@ -488,7 +462,7 @@ fn pair_example(
         lengths[units.units[unit].parent as usize] += lengths[unit];
     }
     let total = lengths[0].max(1.0);
-    let mut named = NamedExample::new(Task::Compression, problem);
+    let mut named = NamedExample::new(Objective::Compression, problem);
     sentence_features(&tree, &units, 0, None, &mut |part, list| named.push(start, part, 0.0, 0.0, list));
     let example = &mut named.example;
     let mut shares = vec![0.0; example.parts.len()];
@@ -556,7 +530,7 @@ impl Parts for Corpus {
             *workspace.of(part) = f64::from(score);
         }
         let solution = match example.task {
-            Task::Compression => integral(problem, &best_compression(problem, workspace)),
+            Objective::Compression => integral(problem, &best_compression(problem, workspace)),
             _ => relaxed(problem, workspace, self.iterations).map_err(LearnError::task)?,
         };
         example.shares(&solution, predicted);
@@ -578,7 +552,7 @@ impl PartMarginals for Corpus {
         workspace: &mut Scores,
         shares: &mut [f32],
     ) -> Result<f64, LearnError> {
-        if self.examples[example].task != Task::Compression {
+        if self.examples[example].task != Objective::Compression {
             self.decode(example, scores, workspace, shares)?;
             let values = scores.iter().zip(shares.iter());
             return Ok(values.map(|(&score, &share)| f64::from(score) * f64::from(share)).sum());

@@ -7,7 +7,7 @@
 //! sentences without a tree are taken whole.
 //!
 //! ```
-//! use consonant_summarizer::{Request, Summarizer};
+//! use consonant_summarizer::{Summarizer, SummarizerOptions};
 //! use consonant_text::{Document, Sentence};
 //!
 //! let tree = "\
@@ -22,20 +22,21 @@
 //! ";
 //! let documents = [Document::from_sentences(vec![Sentence::from_conllu(tree)?])];
 //! let summarizer = Summarizer::built_in()?;
-//! let summary = summarizer.summarize(&documents, &Request { words: 5, ..Request::default() })?;
+//! let summary = summarizer.summarize(&documents, &SummarizerOptions::new().words(5))?;
 //! assert_eq!(summary.text(), "Rain flooded the old town.\n");
 //! let certificate = summary.certificate.unwrap();
 //! assert!(certificate.value().unwrap() <= certificate.bound());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The way of a topic through the files: [documents](CleanText) → `material` (sentences, concepts) → `units` (trees under
+//! The way of a topic through the files: [documents](Source), `annotate` (sentences and trees) → `material` (sentences, concepts) → `units` (trees under
 //! `constraints`) → `parts` (the [`Problem`]) → `features` and `model` ([`Scores`]) → [`decode`] (`graph` for AD3, `dual` for a
 //! tighter bound, `rounding` for summaries) → `render` (text) → [`Summary`]. Learning is in `learn`: `worth` of concepts by themselves first, then whole
 //! summaries, with what it learns from in `references`.
 
 #![forbid(unsafe_code)]
 
+mod annotate;
 mod baseline;
 mod constraints;
 mod decode;
@@ -45,6 +46,7 @@ mod error;
 mod features;
 mod graph;
 mod ilp;
+mod item;
 mod knapsack;
 mod learn;
 mod marginals;
@@ -64,17 +66,17 @@ mod words;
 mod worth;
 
 pub use baseline::Baseline;
-pub use consonant_map::Certificate;
 pub use constraints::Constraints;
-pub use decode::{Decoded, Decoder, DecoderOptions, decode};
+pub use decode::{Decoded, Search, SummarizerOptions, decode};
 pub use dev::{Dev, KeptWords, reference_length};
 pub use error::SummarizerError;
 pub use ilp::lp_format;
-pub use learn::{Trained, TrainingData, TrainingPair, TrainingSettings, TrainingTopic, train};
-pub use model::{Settings, Summarizer, TASK};
-pub use parts::{Mode, Task};
+pub use item::{Content, Pair, SummarizerItem, Topic};
+pub use learn::SummarizerSettings;
+pub use model::Summarizer;
+pub use parts::{Mode, Objective};
 pub use problem::{Compression, NONE as NO_PARENT, Problem, Scores, Unit};
-pub use source::CleanText;
-pub use summarize::{Prepared, Request, summarize_by_baseline};
+pub use source::{CleanText, Source};
+pub use summarize::{Prepared, summarize_by_baseline};
 pub use summary::{Empty, Summary, SummaryConcept, SummarySentence, SummaryWord};
 pub use words::looks_english;

@@ -6,75 +6,147 @@ use consonant_learn::hash;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::names::FeatureNames;
 use consonant_learn::table::{Precision, Table, TableBuilder};
-use serde::{Deserialize, Serialize};
+use consonant_learn::trainer::{Method, TrainingAlgorithm as _};
+use consonant_task::{
+    Annotate, Batch, Data, Failure, Inspection, Reads, Settings as _, Source, Task, Trained, Unit, Watch,
+};
+use consonant_text::Format;
+use serde::Deserialize;
+use serde_json::json;
 
-use crate::SummarizerError;
-use crate::constraints::Constraints;
+use crate::decode::SummarizerOptions;
 use crate::features::Features;
-use crate::parts::Task;
+use crate::item::SummarizerItem;
+use crate::learn::{self, SummarizerSettings};
+use crate::parts::Objective;
+use crate::{Constraints, SummarizerError};
 
-/// The name of the task in model files.
-pub const TASK: &str = "summarizer";
 const WEIGHTS: &str = "weights";
 
-/// How a summarizer was made; the metadata of its file.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Settings {
-    /// Stems in a concept.
-    pub concept_size: usize,
-    /// Which arcs may be cut when sentences are compressed by themselves; summaries always keep to grammar.
-    pub compression: Constraints,
-    /// For models of probabilities: single sentences keep words that are more probable than this.
-    #[serde(default)]
-    pub threshold: Option<f64>,
-    /// What each task was trained on, for people.
-    pub training: Vec<String>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            concept_size: 2,
-            compression: Constraints::Grammatical,
-            threshold: None,
-            training: Vec::new(),
-        }
-    }
+/// What older versions stored under other names.
+#[derive(Deserialize)]
+struct Older {
+    /// The constraints.
+    compression: Option<Constraints>,
 }
 
 /// A summarizer. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Summarizer {
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<SummarizerSettings>,
     pub(crate) weights: Table,
     names: Option<FeatureNames>,
 }
 
-impl Summarizer {
-    /// Opens a summarizer's model; other tasks' models are refused.
-    pub fn open(model: &Model) -> Result<Self, SummarizerError> {
-        Ok(Summarizer {
-            settings: Arc::new(model.settings(TASK)?),
+impl Task for Summarizer {
+    const NAME: &'static str = "summarizer";
+    const PLURAL: &'static str = "summarizers";
+    const ABOUT: &'static str = "Trains a summarizer on summaries, compressions, or both at once.\n\n\
+        Three objectives share their weights (compressive summaries, extractive summaries, compressions of single sentences); \
+        any of them may be left out. Topics and compressions are JSONL; texts are annotated with the embedded models, or \
+        those of --models.";
+    const EXAMPLE: &'static str = "consonant train summarizer --compressive topics.jsonl --extractive topics.jsonl \
+        --compression pairs.jsonl --dev dev.jsonl --model summarizer.model";
+    const SOURCES: &'static [Source] = &[
+        Source {
+            name: "compressive",
+            help: "Topics whose summaries are learned as compressive ones.",
+            formats: Self::FORMATS,
+        },
+        Source {
+            name: "extractive",
+            help: "Topics whose summaries are learned as extractive ones.",
+            formats: Self::FORMATS,
+        },
+        Source {
+            name: "compression",
+            help: "Sentences with the words that people kept.",
+            formats: Self::FORMATS,
+        },
+    ];
+    const FORMATS: &'static [Format] = &[Format::Jsonl];
+    const READS: Reads = Reads::Trees;
+
+    type Item = SummarizerItem;
+    type Settings = SummarizerSettings;
+    type Options = SummarizerOptions;
+    type Error = SummarizerError;
+
+    fn algorithms() -> String {
+        Method::ALL.iter().map(|method| method.info().to_string()).collect()
+    }
+
+    fn train(
+        data: &Data<'_, SummarizerItem>,
+        settings: &SummarizerSettings,
+        watch: &mut Watch<'_>,
+    ) -> Result<Trained, SummarizerError> {
+        learn::train(data, settings, watch)
+    }
+
+    fn open(model: &Model) -> Result<Self, SummarizerError> {
+        let older: Older = model.settings(Self::NAME)?;
+        let mut settings = SummarizerSettings::stored(model.metadata())
+            .map_err(|error| SummarizerError::Settings(error.0))?;
+        settings.constraints = older.compression.unwrap_or(settings.constraints);
+        Ok(Self {
+            settings: Arc::new(settings),
             weights: Table::open(model, WEIGHTS)?,
             names: FeatureNames::open(model, WEIGHTS)?,
         })
     }
 
+    fn prepare(items: &mut [SummarizerItem], annotator: &dyn Annotate) -> Result<(), Failure> {
+        items.iter().try_for_each(SummarizerItem::check)?;
+        Self::built_in()?.annotate(items, &SummarizerOptions::new(), annotator)
+    }
+
+    fn annotate(
+        &self,
+        items: &mut [SummarizerItem],
+        options: &SummarizerOptions,
+        annotator: &dyn Annotate,
+    ) -> Result<(), Failure> {
+        self.annotate_items(items, options, annotator)
+    }
+
+    fn batch(&self) -> Batch {
+        Batch::Items(256)
+    }
+
+    fn decode(
+        &self,
+        items: &mut [SummarizerItem],
+        options: &SummarizerOptions,
+    ) -> Result<Vec<Unit>, SummarizerError> {
+        self.decode_items(items, options)
+    }
+
+    fn inspect(&self, top: usize) -> Inspection {
+        let row = |(weights, feature): ([f32; 3], &str)| {
+            weights.into_iter().map(Into::into).chain([feature.to_owned().into()]).collect()
+        };
+        let columns = &["compressive", "extractive", "compression", "feature"];
+        Inspection::default().table(columns, self.strongest(top).into_iter().map(row))
+    }
+}
+
+impl Summarizer {
     /// The summarizer with weights set by hand: concepts count by their share of the documents, and each relation has a price
     /// for being cut.
     pub fn built_in() -> Result<Self, SummarizerError> {
         Summarizer::with_weights(
-            &Settings::default(),
+            &SummarizerSettings::default(),
             BUILT_IN.iter().map(|&(name, weight)| (name, [weight; 3])),
         )
     }
 
-    /// A summarizer with given weights: for each feature, one for each [task](Task).
+    /// A summarizer with given weights: for each feature, one for each [objective](Objective).
     pub fn with_weights<'n>(
-        settings: &Settings,
+        settings: &SummarizerSettings,
         weights: impl Iterator<Item = (&'n str, [f32; 3])> + Clone,
     ) -> Result<Self, SummarizerError> {
-        Summarizer::open(&Model::from_bytes(&write(settings, weights)?.to_bytes())?)
+        Summarizer::open(&Model::from_bytes(&write(settings, Vec::new(), weights).to_bytes())?)
     }
 
     /// The features of the built-in summarizer with their weights, to begin from.
@@ -83,21 +155,26 @@ impl Summarizer {
     }
 
     /// How it was made.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &SummarizerSettings {
         &self.settings
     }
 
-    /// The score of a part for a task; `list` names its features.
-    pub(crate) fn score(&self, task: Task, list: impl FnOnce(&mut Features<'_>)) -> f64 {
+    /// Stems in a concept.
+    pub(crate) fn concept_size(&self) -> usize {
+        usize::from(self.settings.concept_size)
+    }
+
+    /// The score of a part for an objective; `list` names its features.
+    pub(crate) fn score(&self, objective: Objective, list: impl FnOnce(&mut Features<'_>)) -> f64 {
         let mut sums = [0f32; 3];
         let mut take = |name: &str, value: f32| {
             self.weights.add(hash::key(name.as_bytes()), value, &mut sums);
         };
         list(&mut Features::new(&mut take));
-        f64::from(sums[task as usize])
+        f64::from(sums[objective as usize])
     }
 
-    /// The features with the largest weights of any task, with the weight for each [task](Task).
+    /// The features with the largest weights of any objective, with the weight for each.
     pub fn strongest(&self, count: usize) -> Vec<([f32; 3], &str)> {
         let Some(names) = &self.names else { return Vec::new() };
         let strength = |weights: &[f32; 3]| weights.iter().fold(0f32, |most, weight| most.max(weight.abs()));
@@ -108,7 +185,7 @@ impl Summarizer {
         all
     }
 
-    /// The weight of a feature for each task.
+    /// The weight of a feature for each objective.
     pub fn weight(&self, name: &str) -> [f32; 3] {
         let mut weights = [0.0; 3];
         self.weights.add(hash::key(name.as_bytes()), 1.0, &mut weights);
@@ -116,22 +193,25 @@ impl Summarizer {
     }
 }
 
-/// Puts settings and weights into a model file.
+/// Puts settings, what was trained on, and weights into a model file.
 pub(crate) fn write<'n>(
-    settings: &Settings,
+    settings: &SummarizerSettings,
+    training: Vec<String>,
     rows: impl Iterator<Item = (&'n str, [f32; 3])> + Clone,
-) -> Result<ModelWriter, SummarizerError> {
-    let mut writer = ModelWriter::new(TASK, serde_json::to_value(settings)?);
-    let mut table = TableBuilder::new(Task::ALL.len(), Precision::Single);
+) -> ModelWriter {
+    let mut metadata = json!(settings);
+    metadata["training"] = json!(training);
+    let mut writer = ModelWriter::new(Summarizer::NAME, metadata);
+    let mut table = TableBuilder::new(Objective::ALL.len(), Precision::Single);
     for (name, weights) in rows.clone() {
         table.row(
             hash::key(name.as_bytes()),
-            weights.iter().enumerate().map(|(task, &weight)| (task as u32, weight)),
+            weights.iter().enumerate().map(|(objective, &weight)| (objective as u32, weight)),
         );
     }
     table.store(&mut writer, WEIGHTS);
     FeatureNames::store(&mut writer, WEIGHTS, rows.map(|(name, _)| (hash::key(name.as_bytes()), name)));
-    Ok(writer)
+    writer
 }
 
 /// Weights set by hand. A concept of content words in all documents is worth 1; prices of deletions were chosen so that what is

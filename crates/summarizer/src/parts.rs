@@ -23,9 +23,9 @@ pub enum Mode {
     Extractive,
 }
 
-/// The tasks that share a model.
+/// What a model is for: three objectives share its weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Task {
+pub enum Objective {
     /// Compressive summaries.
     Compressive = 0,
     /// Extractive summaries.
@@ -34,16 +34,16 @@ pub enum Task {
     Compression = 2,
 }
 
-impl Task {
-    /// All tasks, by number.
-    pub const ALL: [Task; 3] = [Task::Compressive, Task::Extractive, Task::Compression];
+impl Objective {
+    /// All of them, by number.
+    pub const ALL: [Objective; 3] = [Objective::Compressive, Objective::Extractive, Objective::Compression];
 }
 
-impl From<Mode> for Task {
-    fn from(mode: Mode) -> Task {
+impl From<Mode> for Objective {
+    fn from(mode: Mode) -> Objective {
         match mode {
-            Mode::Compressive => Task::Compressive,
-            Mode::Extractive => Task::Extractive,
+            Mode::Compressive => Objective::Compressive,
+            Mode::Extractive => Objective::Extractive,
         }
     }
 }
@@ -89,7 +89,6 @@ impl Assembly {
         material: &Material,
         concept_scores: &[f64],
         mode: Mode,
-        constraints: Constraints,
         limits: Limits,
     ) -> Self {
         let mut assembly =
@@ -103,7 +102,7 @@ impl Assembly {
                 Mode::Extractive => None,
             };
             let units = match tree {
-                Some(tree) => compressible(&tree, &source.chunks, constraints),
+                Some(tree) => compressible(&tree, &source.chunks, Constraints::Grammatical),
                 None => whole(tokens, &source.chunks),
             };
             assembly.problem.push_sentence(&units.units);

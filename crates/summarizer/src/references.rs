@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::SummarizerError;
-use crate::decode::{DecoderOptions, decode};
+use crate::decode::{SummarizerOptions, decode};
 use crate::material::Material;
 use crate::parts::Assembly;
 use crate::problem::{NONE, Problem, Scores};
@@ -47,8 +47,7 @@ pub fn oracle_summary(assembly: &Assembly, worth: &[f64]) -> Result<Vec<bool>, S
     scores.deletions.fill(-CUT);
     scores.leads.fill(-CUT);
     scores.sentences.fill(-CUT);
-    let options = DecoderOptions::default();
-    Ok(decode(&assembly.problem, &scores, &options)?.chosen)
+    Ok(decode(&assembly.problem, &scores, &SummarizerOptions::new())?.chosen)
 }
 
 /// The compression that agrees with a person's on most words, among those the tree allows.

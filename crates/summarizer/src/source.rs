@@ -1,6 +1,75 @@
 //! Text as it comes from files: remains of HTML, entities, wrapped lines. What is cleaned still knows where it stood.
 
 use std::ops::Range;
+use std::path::Path;
+
+use consonant_text::input::Input;
+use consonant_text::{Document, Format, SentenceReader};
+
+use crate::SummarizerError;
+
+/// A document as it was given: raw text, or sentences that were annotated before.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Where it comes from.
+    pub name: String,
+    text: String,
+    clean: CleanText,
+    /// Its sentences, if it came with them.
+    annotated: Option<Document>,
+}
+
+impl Source {
+    /// The documents of a file (`-` is standard input): one of raw text, or one or more of CoNLL-U, whose tags and trees are
+    /// then used.
+    pub fn read(path: &Path) -> Result<Vec<Self>, SummarizerError> {
+        let mut input = Input::open(path)?;
+        let name = input.name().to_string();
+        match input.format()? {
+            Format::Jsonl => Err(SummarizerError::Jsonl(name)),
+            Format::Conllu => {
+                let documents = SentenceReader::conllu(input, name.as_str()).documents();
+                documents.map(|document| Ok(Self::annotated(&name, document?))).collect()
+            }
+            _ => Ok(vec![Self::from_text(name, input.into_text()?)]),
+        }
+    }
+
+    /// A document of raw text.
+    pub fn from_text(name: impl Into<String>, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { name: name.into(), clean: CleanText::new(&text), text, annotated: None }
+    }
+
+    /// A document whose lines are sentences or paragraphs, as in JSONL.
+    pub fn of_lines(name: impl Into<String>, text: &str) -> Self {
+        Self::from_text(name, text.replace('\n', "\n\n"))
+    }
+
+    /// A document that has its sentences; `name` is for one without an id.
+    pub fn annotated(name: &str, document: Document) -> Self {
+        let text = document.text().to_owned();
+        let name = document.id.clone().unwrap_or_else(|| name.to_owned());
+        Self { name, clean: CleanText::verbatim(&text), text, annotated: Some(document) }
+    }
+
+    /// The text as it was given.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What a summarizer reads: the sentences, or the cleaned text, which is still to be
+    /// [annotated](crate::Summarizer::annotate_documents).
+    pub fn document(&self) -> Document {
+        let of_text = || Document::from_text(Some(self.name.clone()), self.clean.text().to_owned());
+        self.annotated.clone().unwrap_or_else(of_text)
+    }
+
+    /// Where a place of the document's text stood in the text that was given, both in bytes.
+    pub fn place(&self, place: Range<usize>) -> Range<usize> {
+        self.clean.place_in_source(place)
+    }
+}
 
 /// A cleaned text and where its parts stood in the source.
 ///

@@ -5,14 +5,12 @@ use rustc_hash::FxHashMap;
 
 use crate::SummarizerError;
 use crate::baseline::{self, Baseline};
-use crate::constraints::{Constraints, Tree};
-use crate::decode::{Decoded, DecoderOptions, decode};
+use crate::constraints::Tree;
+use crate::decode::{Decoded, SummarizerOptions, decode};
 use crate::marginals::marginals;
 use crate::material::{Fitness, Material, Profile, SourceSentence};
 use crate::model::Summarizer;
-use crate::parts::{
-    Assembly, Limits, Mode, Part, Task, choose_candidates, least_documents, sentence_features,
-};
+use crate::parts::{Assembly, Objective, Part, choose_candidates, least_documents, sentence_features};
 use crate::problem::{NONE, Problem, Scores};
 use crate::references::best_linear;
 use crate::render::{keep_punctuation, text_of, trim_start};
@@ -20,45 +18,8 @@ use crate::summary::{Empty, Summary, SummaryConcept, SummarySentence, SummaryWor
 use crate::tree::BudgetTable;
 use crate::units::{UnitTree, compressible, whole};
 
-/// What summary is wanted.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// Words at most, split at white space.
-    pub words: usize,
-    /// Sentences at most; by default 6 for 100 words, and in proportion.
-    pub sentences: Option<usize>,
-    /// Whether sentences are compressed.
-    pub mode: Mode,
-    /// Words of the sentences that are considered: the best-scored ones up to this number.
-    pub candidate_words: Option<usize>,
-    /// How the summary is decoded.
-    pub options: DecoderOptions,
-}
-
-impl Default for Request {
-    fn default() -> Self {
-        Request {
-            words: 100,
-            sentences: None,
-            mode: Mode::Compressive,
-            candidate_words: None,
-            options: DecoderOptions::default(),
-        }
-    }
-}
-
-impl Request {
-    /// The limits of the problem: 1,000 words of candidates and six sentences for 100 words, as in the paper, and in proportion.
-    pub fn limits(&self) -> Limits {
-        Limits {
-            words: self.words,
-            sentences: self.sentences.unwrap_or((6 * self.words).div_ceil(100)).max(1),
-            candidate_words: self.candidate_words.unwrap_or(1000.max(8 * self.words)),
-        }
-    }
-}
-
 /// A topic made ready for decoding.
+#[derive(Debug)]
 pub struct Prepared<'d> {
     documents: &'d [Document],
     /// The sentences and concepts of the documents.
@@ -71,23 +32,20 @@ pub struct Prepared<'d> {
 
 impl Summarizer {
     /// Summarizes documents about one thing. Trees are read from the sentences; those without one are taken whole.
-    pub fn summarize(&self, documents: &[Document], request: &Request) -> Result<Summary, SummarizerError> {
-        self.prepare(documents, request).summary(request)
+    pub fn summarize(
+        &self,
+        documents: &[Document],
+        options: &SummarizerOptions,
+    ) -> Result<Summary, SummarizerError> {
+        self.assemble(documents, options).summary(options)
     }
 
     /// Scores a topic and puts its problem together.
-    pub fn prepare<'d>(&self, documents: &'d [Document], request: &Request) -> Prepared<'d> {
-        let task = Task::from(request.mode);
-        let material = Material::new(documents, self.settings.concept_size);
+    pub fn assemble<'d>(&self, documents: &'d [Document], options: &SummarizerOptions) -> Prepared<'d> {
+        let task = Objective::from(options.mode());
+        let material = Material::new(documents, self.concept_size());
         let concept_scores = self.concept_scores(&material, task);
-        let assembly = Assembly::new(
-            documents,
-            &material,
-            &concept_scores,
-            request.mode,
-            Constraints::Grammatical,
-            request.limits(),
-        );
+        let assembly = Assembly::new(documents, &material, &concept_scores, options.mode(), options.limits());
         let mut scores = Scores::zeros(&assembly.problem);
         for (score, &concept) in scores.concepts.iter_mut().zip(&assembly.concepts) {
             *score = concept_scores[concept as usize];
@@ -101,17 +59,17 @@ impl Summarizer {
     }
 
     /// The sentences that would be considered, by document and number there: only these need trees.
-    pub fn candidates(&self, documents: &[Document], request: &Request) -> Vec<(usize, usize)> {
-        let material = Material::new(documents, self.settings.concept_size);
-        let scores = self.concept_scores(&material, Task::from(request.mode));
-        choose_candidates(&material, &scores, request.mode, request.limits())
+    pub fn candidates(&self, documents: &[Document], options: &SummarizerOptions) -> Vec<(usize, usize)> {
+        let material = Material::new(documents, self.concept_size());
+        let scores = self.concept_scores(&material, Objective::from(options.mode()));
+        choose_candidates(&material, &scores, options.mode(), options.limits())
             .into_iter()
             .map(|index| (material.sentences[index].document, material.sentences[index].sentence))
             .collect()
     }
 
     /// The scores of all concepts: no concept does harm, and those in too few documents do not count.
-    pub(crate) fn concept_scores(&self, material: &Material, task: Task) -> Vec<f64> {
+    pub(crate) fn concept_scores(&self, material: &Material, task: Objective) -> Vec<f64> {
         let least = least_documents(material);
         let mut scores: FxHashMap<Profile, f64> = FxHashMap::default();
         let mut score = |number: usize| {
@@ -133,7 +91,7 @@ impl Summarizer {
         let chunks = crate::units::chunks(&document, 0, &places);
         let tree = Tree::new(sentence);
         let units = match &tree {
-            Some(tree) => compressible(tree, &chunks, self.settings.compression),
+            Some(tree) => compressible(tree, &chunks, self.settings.constraints),
             None => whole(sentence, &chunks),
         };
         let mut problem = Problem::new(usize::MAX >> 1, 1);
@@ -141,7 +99,7 @@ impl Summarizer {
         let mut scores = Scores::zeros(&problem);
         if let Some(tree) = &tree {
             sentence_features(tree, &units, 0, None, &mut |part, list| {
-                *scores.of(part) = self.score(Task::Compression, |features| list(features));
+                *scores.of(part) = self.score(Objective::Compression, |features| list(features));
             });
         }
         let chosen = match self.settings.threshold {
@@ -183,14 +141,14 @@ pub(crate) fn best_compression(problem: &Problem, scores: &Scores) -> Vec<bool> 
 }
 
 impl Prepared<'_> {
-    /// Decodes the summary and puts it into words. `request` is the one that the topic was prepared for.
-    pub fn summary(&self, request: &Request) -> Result<Summary, SummarizerError> {
-        let decoded = decode(&self.assembly.problem, &self.scores, &request.options)?;
-        Ok(self.finish(&decoded, request))
+    /// Decodes the summary and puts it into words. `options` are those that the topic was prepared for.
+    pub fn summary(&self, options: &SummarizerOptions) -> Result<Summary, SummarizerError> {
+        let decoded = decode(&self.assembly.problem, &self.scores, options)?;
+        Ok(self.finish(&decoded, options))
     }
 
     /// Puts a decoded summary into words.
-    pub fn finish(&self, decoded: &Decoded, request: &Request) -> Summary {
+    pub fn finish(&self, decoded: &Decoded, options: &SummarizerOptions) -> Summary {
         let Assembly { problem, sentences, trees, concepts } = &self.assembly;
         let mut chosen: Vec<SummarySentence> = Vec::new();
         for (number, &index) in sentences.iter().enumerate() {
@@ -234,7 +192,7 @@ impl Prepared<'_> {
         listed.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         Summary {
             words: sentences.iter().map(|sentence| sentence.text.split_whitespace().count()).sum(),
-            empty: sentences.is_empty().then(|| self.why_empty(request)),
+            empty: sentences.is_empty().then(|| self.why_empty(options)),
             sentences,
             concepts: listed,
             certificate: Some(decoded.certificate),
@@ -275,14 +233,14 @@ impl Prepared<'_> {
         self.documents[source.document].text()[place].split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    fn why_empty(&self, request: &Request) -> Empty {
+    fn why_empty(&self, options: &SummarizerOptions) -> Empty {
         let fit = self.material.sentences.iter().filter(|sentence| sentence.fitness == Fitness::Sentence);
         let Some(shortest) = fit.map(|sentence| sentence.length).min() else { return Empty::NoText };
         let shortest = (0..self.assembly.problem.sentences())
             .map(|sentence| self.assembly.problem.shortest_compression(sentence))
             .min()
             .unwrap_or(shortest);
-        if shortest > request.words { Empty::Budget(shortest) } else { Empty::NoConcepts }
+        if shortest > options.limits().words { Empty::Budget(shortest) } else { Empty::NoConcepts }
     }
 }
 

@@ -1,8 +1,13 @@
 //! A summary: its sentences, where each word comes from, and its certificate.
 
+use std::fmt;
 use std::ops::Range;
 
 use consonant_map::Certificate;
+use consonant_text::document::CharOffsets;
+use serde_json::{Value, json};
+
+use crate::Source;
 
 /// A summary with its certificate.
 #[derive(Debug, Clone)]
@@ -30,6 +35,18 @@ pub enum Empty {
     Budget(usize),
     /// Nothing in the documents is worth saying: no concept occurs often enough.
     NoConcepts,
+}
+
+impl fmt::Display for Empty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoText => f.write_str("the documents have no sentences"),
+            Self::Budget(shortest) => {
+                write!(f, "the shortest sentence or compression has {shortest} words")
+            }
+            Self::NoConcepts => f.write_str("nothing that fits is worth saying"),
+        }
+    }
 }
 
 /// A sentence of a summary.
@@ -72,6 +89,37 @@ pub struct SummaryConcept {
 }
 
 impl Summary {
+    /// The summary for programs: its sentences with their sources, its concepts and its certificate. `sources` are what the
+    /// documents were made of; places count characters there.
+    pub fn to_json(&self, sources: &[Source]) -> Value {
+        let sentence = |sentence: &SummarySentence| {
+            let source = &sources[sentence.document];
+            let mut offsets = CharOffsets::new(source.text());
+            let mut word = |word: &SummaryWord| {
+                let place = offsets.range(source.place(word.place.clone()));
+                json!({"text": word.text, "start": place.start, "end": place.end, "kept": word.kept})
+            };
+            json!({
+                "text": sentence.text,
+                "document": source.name,
+                "document_index": sentence.document,
+                "sentence_index": sentence.sentence,
+                "words": sentence.words.iter().map(&mut word).collect::<Vec<_>>(),
+            })
+        };
+        let concept = |c: &SummaryConcept| json!({"text": c.text, "weight": c.weight, "documents": c.documents, "covered": c.covered});
+        let mut object = json!({
+            "summary": self.text().trim_end(),
+            "word_count": self.words,
+            "sentences": self.sentences.iter().map(sentence).collect::<Vec<_>>(),
+            "concepts": self.concepts.iter().map(concept).collect::<Vec<_>>(),
+        });
+        if let (Value::Object(object), Value::Object(known)) = (&mut object, json!(self.certificate)) {
+            object.extend(known);
+        }
+        object
+    }
+
     /// The text, one sentence a line.
     pub fn text(&self) -> String {
         self.sentences.iter().flat_map(|sentence| [sentence.text.as_str(), "\n"]).collect()

@@ -9,10 +9,10 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::features::Features;
-use crate::learn::TrainingTopic;
+use crate::item::Topic;
 use crate::material::{Material, Profile};
 use crate::model::Summarizer;
-use crate::parts::{Task, least_documents};
+use crate::parts::{Objective, least_documents};
 use crate::references::concept_recall;
 
 /// Concepts of one topic and profile.
@@ -39,7 +39,7 @@ const STEPS: usize = 500;
 /// Weights to add to the built-in ones, by name. Only features of a [kind](crate::material::Kind) are learned: what holds for
 /// letters says nothing about news. `strength` holds weights to zero; features of fewer than `min_count` concepts are left out.
 pub fn concept_weights(
-    topics: &[&TrainingTopic],
+    topics: &[&Topic],
     built_in: &Summarizer,
     strength: f64,
     min_count: u32,
@@ -72,8 +72,8 @@ pub fn concept_weights(
 }
 
 /// The concepts of a topic, those of one profile together.
-fn rows(topic: &TrainingTopic, built_in: &Summarizer) -> Vec<Row> {
-    let mut material = Material::new(&topic.documents, built_in.settings().concept_size);
+fn rows(topic: &Topic, built_in: &Summarizer) -> Vec<Row> {
+    let mut material = Material::new(&topic.documents, built_in.concept_size());
     let shares = concept_shares(&mut material, &topic.references);
     let least = least_documents(&material);
     let mut groups: FxHashMap<Profile, (f64, f64)> = FxHashMap::default();
@@ -100,7 +100,7 @@ fn rows(topic: &TrainingTopic, built_in: &Summarizer) -> Vec<Row> {
             features,
             concepts,
             weight: CONCEPTS * concepts / all,
-            built_in: built_in.score(Task::Compressive, |f| f.concept(&material, &profile)).max(0.0),
+            built_in: built_in.score(Objective::Compressive, |f| f.concept(&material, &profile)).max(0.0),
             share: sum / concepts,
         }
     };

@@ -1,7 +1,9 @@
 //! The search over the dual, AD3 with its rounding, branch and bound, and brute force on random problems.
 
 use consonant_map::Status;
-use consonant_summarizer::{Decoder, DecoderOptions, NO_PARENT, Problem, Scores, Unit, decode, lp_format};
+use consonant_summarizer::{
+    Decoded, NO_PARENT, Problem, Scores, Search, SummarizerOptions, Unit, decode, lp_format,
+};
 
 /// A small generator of reproducible numbers.
 struct Random(u64);
@@ -15,6 +17,10 @@ impl Random {
     fn score(&mut self, from: i64, to: i64) -> f64 {
         (from + self.below((to - from + 1) as u64) as i64) as f64 / 4.0
     }
+}
+
+fn value(decoded: &Decoded) -> f64 {
+    decoded.certificate.value().unwrap()
 }
 
 /// A tree of units in depth-first order.
@@ -92,39 +98,31 @@ fn bounds_hold_and_exact_search_finds_the_best_of_all() {
     for round in 0..150 {
         let (problem, scores) = problem(&mut random, 1, round % 3 == 0);
         let best = brute_force(&problem, &scores);
-        let options = DecoderOptions { gap: 0.0, max_iterations: 400, ..DecoderOptions::default() };
+        let options = SummarizerOptions::new().gap(0.0).max_iterations(400usize);
         let relaxed = decode(&problem, &scores, &options).unwrap();
-        assert!(
-            (problem.value(&scores, &relaxed.chosen) - relaxed.certificate.value().unwrap()).abs() < 1e-9,
-            "round {round}"
-        );
-        assert!(relaxed.certificate.value().unwrap() <= best + 1e-9, "round {round}");
+        assert!((problem.value(&scores, &relaxed.chosen) - value(&relaxed)).abs() < 1e-9, "round {round}");
+        assert!(value(&relaxed) <= best + 1e-9, "round {round}");
         assert!(
             relaxed.certificate.bound() >= best - 1e-9,
             "round {round}: bound {} below {best}",
             relaxed.certificate.bound()
         );
-        if relaxed.certificate.is_optimal() {
-            assert!((relaxed.certificate.value().unwrap() - best).abs() < 1e-4, "round {round}");
+        if relaxed.certificate.status() == Status::Optimal {
+            assert!((value(&relaxed) - best).abs() < 1e-4, "round {round}");
             proven += 1;
         }
-        met += usize::from((relaxed.certificate.value().unwrap() - best).abs() < 1e-9);
+        met += usize::from((value(&relaxed) - best).abs() < 1e-9);
 
-        let exact =
-            decode(&problem, &scores, &DecoderOptions { decoder: Decoder::Exact, ..options }).unwrap();
+        let exact = decode(&problem, &scores, &options.decoder(Search::Exact)).unwrap();
         assert_eq!(
             exact.certificate.status(),
             Status::Optimal,
             "round {round}: {} {} {}",
-            exact.certificate.value().unwrap(),
+            value(&exact),
             exact.certificate.bound(),
             exact.certificate.iterations
         );
-        assert!(
-            (exact.certificate.value().unwrap() - best).abs() < 1e-4,
-            "round {round}: exact {} is not {best}",
-            exact.certificate.value().unwrap()
-        );
+        assert!((value(&exact) - best).abs() < 1e-4, "round {round}: exact {} is not {best}", value(&exact));
     }
     assert!(proven > 110, "only {proven} of 150 were proven");
     assert!(met > 145, "only {met} of 150 roundings were the best");
@@ -137,33 +135,26 @@ fn the_search_agrees_with_exact_branch_and_bound() {
     let (mut proven, mut met) = (0, 0);
     for round in 0..40 {
         let (problem, scores) = problem(&mut random, 5, round % 4 == 0);
-        let exact = DecoderOptions { decoder: Decoder::Exact, ..DecoderOptions::default() };
+        let exact = SummarizerOptions::new().decoder(Search::Exact);
         let exact = decode(&problem, &scores, &exact).unwrap();
         assert_eq!(exact.certificate.status(), Status::Optimal, "round {round}");
-        let slack = 1e-5 * exact.certificate.value().unwrap().abs().max(1.0);
+        let slack = 1e-5 * value(&exact).abs().max(1.0);
         for gap in [0.0, 0.02] {
-            let searched =
-                decode(&problem, &scores, &DecoderOptions { gap, ..DecoderOptions::default() }).unwrap();
+            let searched = decode(&problem, &scores, &SummarizerOptions::new().gap(gap)).unwrap();
             assert!(
-                (problem.value(&scores, &searched.chosen) - searched.certificate.value().unwrap()).abs()
-                    < 1e-9,
+                (problem.value(&scores, &searched.chosen) - value(&searched)).abs() < 1e-9,
                 "round {round}"
             );
+            assert!(value(&searched) <= value(&exact) + slack, "round {round}");
             assert!(
-                searched.certificate.value().unwrap() <= exact.certificate.value().unwrap() + slack,
-                "round {round}"
-            );
-            assert!(
-                searched.certificate.bound() >= exact.certificate.value().unwrap() - slack,
+                searched.certificate.bound() >= value(&exact) - slack,
                 "round {round}: bound {} below {}",
                 searched.certificate.bound(),
-                exact.certificate.value().unwrap()
+                value(&exact)
             );
             if gap == 0.0 {
-                proven += usize::from(searched.certificate.is_optimal());
-                met += usize::from(
-                    searched.certificate.value().unwrap() >= exact.certificate.value().unwrap() - slack,
-                );
+                proven += usize::from(searched.certificate.status() == Status::Optimal);
+                met += usize::from(value(&searched) >= value(&exact) - slack);
             }
         }
     }
@@ -176,11 +167,9 @@ fn the_papers_rounding_alone_is_feasible_and_bounded() {
     let mut random = Random(5);
     for _ in 0..60 {
         let (problem, scores) = problem(&mut random, 1, false);
-        let options = DecoderOptions { search: false, max_iterations: 200, ..DecoderOptions::default() };
+        let options = SummarizerOptions::new().search(false).max_iterations(200usize);
         let decoded = decode(&problem, &scores, &options).unwrap();
-        assert!(
-            (problem.value(&scores, &decoded.chosen) - decoded.certificate.value().unwrap()).abs() < 1e-9
-        );
+        assert!((problem.value(&scores, &decoded.chosen) - value(&decoded)).abs() < 1e-9);
         assert!(decoded.certificate.bound() >= brute_force(&problem, &scores) - 1e-9);
     }
 }
@@ -190,11 +179,10 @@ fn scores_that_are_no_numbers_are_refused() {
     let mut random = Random(7);
     let (problem, good) = problem(&mut random, 1, false);
     for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        for decoder in [Decoder::Ad3, Decoder::Exact] {
+        for decoder in [Search::Ad3, Search::Exact] {
             let mut scores = good.clone();
             scores.concepts[0] = wrong;
-            let error = decode(&problem, &scores, &DecoderOptions { decoder, ..DecoderOptions::default() })
-                .unwrap_err();
+            let error = decode(&problem, &scores, &SummarizerOptions::new().decoder(decoder)).unwrap_err();
             assert!(error.to_string().contains(&format!("has score {wrong}")), "{error}");
         }
     }

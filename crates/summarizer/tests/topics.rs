@@ -4,10 +4,11 @@ use consonant_learn::model::Model;
 use consonant_learn::trainer::{Method, Parameter, Training};
 use consonant_map::Status;
 use consonant_summarizer::{
-    Baseline, Empty, Mode, Request, Summarizer, TrainingData, TrainingSettings, TrainingTopic,
-    summarize_by_baseline, train,
+    Baseline, Content, Empty, Source, Summarizer, SummarizerItem, SummarizerOptions, SummarizerSettings,
+    Topic, summarize_by_baseline,
 };
-use consonant_text::{Document, Sentence};
+use consonant_task::{Annotate, Batch, Data, Failure, Item, Settings as _, Task, Watch};
+use consonant_text::{Document, Layer, Sentence};
 
 /// A document of sentences without trees; words are separated by spaces, the last one is followed by a full stop.
 fn document(sentences: &[&str]) -> Document {
@@ -55,8 +56,8 @@ fn topic() -> Vec<Document> {
     ]
 }
 
-fn request(words: usize) -> Request {
-    Request { words, ..Request::default() }
+fn request(words: usize) -> SummarizerOptions {
+    SummarizerOptions::new().words(words)
 }
 
 #[test]
@@ -86,7 +87,7 @@ fn compressions_obey_grammar_and_are_put_in_order() {
     );
     let shorter = summarizer.summarize(&documents[..1], &request(5)).unwrap();
     assert_eq!(shorter.text(), "The mayor opened the bridge.\n");
-    let whole = Request { mode: Mode::Extractive, ..request(6) };
+    let whole = request(6).extractive(true);
     assert_eq!(summarizer.summarize(&documents[..1], &whole).unwrap().empty, Some(Empty::Budget(8)));
     // A copy of a document says nothing new.
     let twice = summarizer.summarize(&documents, &request(100)).unwrap();
@@ -250,28 +251,148 @@ fn the_sentence_that_says_most_opens_the_summary() {
 #[test]
 fn what_people_keep_is_learned_concept_by_concept() {
     // People keep what has numbers; by itself, the first sentence would win.
-    let topic = |n: usize| TrainingTopic {
+    let topic = |n: usize| Topic {
         documents: vec![document(&[
             &format!("Heavy rain{n} reached quiet town{n} before evening{n}"),
             &format!("About 1{n} boats{n} lost 2{n} sails{n} yesterday{n}"),
         ])],
         references: vec![format!("About 1{n} boats{n} lost 2{n} sails{n} yesterday{n}.")],
+        ..Topic::default()
     };
-    let topics: Vec<TrainingTopic> = (0..20).map(topic).collect();
-    let data = TrainingData { compressive: &topics, ..TrainingData::default() };
+    let topics: Vec<SummarizerItem> = (0..20).map(|n| topic(n).into()).collect();
     let summary = |ridge: f64| {
-        let settings = TrainingSettings {
-            ridge,
-            min_count: 1,
-            epochs: 1,
-            // Whole summaries teach next to nothing here.
-            training: Training::new(Method::Pegasos).with(Parameter::C, 1e-9).unwrap(),
-            ..TrainingSettings::default()
-        };
-        let trained = train(data, None, &settings, &mut |_| {}, None).unwrap();
-        let summarizer = Summarizer::open(&Model::from_bytes(&trained.model.to_bytes()).unwrap()).unwrap();
+        // Whole summaries teach next to nothing here.
+        let training = Training::new(Method::Pegasos).with(Parameter::C, 1e-9).unwrap();
+        let settings =
+            SummarizerSettings::new().ridge(ridge).min_count(1u32).epochs(1usize).training(training);
+        settings.check().unwrap();
+        let trained = Summarizer::train(&Data::new(&topics), &settings, &mut Watch::none()).unwrap();
+        let summarizer = Summarizer::open(&trained.open().unwrap()).unwrap();
+        assert_eq!(summarizer.settings().ridge, ridge.min(f64::MAX));
         summarizer.summarize(&topic(77).documents, &request(8)).unwrap().text()
     };
     assert!(summary(f64::INFINITY).starts_with("Heavy rain77"));
     assert!(summary(1.0).starts_with("About 177 boats77"));
+}
+
+/// Segments at full stops, and knows texts with the letter e; gives every sentence a tree under its first word.
+struct Toy;
+
+impl Annotate for Toy {
+    fn understands(&self, text: &str) -> bool {
+        text.contains('e')
+    }
+
+    fn document(&self, text: &str) -> Result<Document, Failure> {
+        let sentences: Vec<&str> = text.split('.').map(str::trim).filter(|text| !text.is_empty()).collect();
+        Ok(document(&sentences))
+    }
+
+    fn annotate(&self, sentences: &mut [Sentence]) -> Result<(), Failure> {
+        for sentence in sentences {
+            for word in 0..sentence.len() {
+                let (head, relation) = if word == 0 { (0, "root") } else { (1, "dep") };
+                sentence.set_head(word, Some(head))?;
+                sentence.set(word, Layer::Deprel, relation)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads all items of a text, as `predict` would.
+fn items(lines: &str) -> Result<Vec<SummarizerItem>, String> {
+    let file = tempfile::Builder::new().suffix(".jsonl").tempfile().unwrap();
+    std::fs::write(file.path(), lines).unwrap();
+    let mut items = Vec::new();
+    let mut reader =
+        SummarizerItem::open(file.path(), Summarizer::FORMATS).map_err(|error| error.to_string())?;
+    reader.read(&mut items, Batch::File).map_err(|error| error.to_string())?;
+    Ok(items)
+}
+
+const LINES: &str = concat!(
+    r#"{"id":"b","room":7,"documents":[{"text":"The bridge was opened. It rained."},{"text":"Rain, rain."}],"#,
+    r#""summaries":["","The bridge was opened."]}"#,
+    "\n\n",
+    r#"{"tokens":["The",{"form":"bridge"}],"keep":null,"note":"x"}"#,
+    "\n"
+);
+
+#[test]
+fn lines_keep_their_keys_and_get_what_is_predicted() {
+    let mut items = items(LINES).unwrap();
+    let summarizer = Summarizer::built_in().unwrap();
+    let options = SummarizerOptions::new();
+    summarizer.annotate(&mut items, &options, &Toy).unwrap();
+    let Content::Topic(topic) = &items[0].content else { panic!("a topic") };
+    // The blank summary says nothing of the length.
+    assert_eq!((topic.foreign, topic.references.len(), topic.options(&options).words), (1, 1, Some(4)));
+    let has_tree = |document: usize| topic.documents[document].sentences()[0].tree().is_some();
+    assert!(has_tree(0) && !has_tree(1));
+    let units = summarizer.decode(&mut items, &options).unwrap();
+    assert_eq!((units[0].tokens, units[1].tokens), (11, 2));
+    let mut out = Vec::new();
+    items.iter().for_each(|item| item.write(&mut out).unwrap());
+    let first = LINES.lines().next().unwrap().trim_end_matches('}');
+    let expected = format!(
+        "{first},\"summary\":\"The bridge was opened.\\n\"}}\n{}\n",
+        r#"{"tokens":["The",{"form":"bridge"}],"keep":[1,1],"note":"x"}"#
+    );
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+}
+
+#[test]
+fn lines_that_are_no_items_are_named() {
+    for (line, message) in [
+        (r#"{"id": "b"}"#, "record 3: expected `documents` or `tokens` among the keys, which are: id"),
+        (r#"{"documents": 5}"#, "record 3: expected `documents` to be a list"),
+        (r#"{"documents": [{"text": 5}]}"#, "record 3: document 0: expected a string `text`"),
+        (r#"{"documents": [], "summaries": [5]}"#, "record 3: expected `summaries` to be a list of strings"),
+        (r#"{"tokens": [5]}"#, "record 3: expected tokens to be strings"),
+        (r#"{"tokens": ["a"], "keep": [2]}"#, "record 3: expected `keep` to be 0 or 1 for each of 1 tokens"),
+        ("[]", ":4:1: expected a map"),
+    ] {
+        let error = items(&format!("{LINES}{line}\n")).unwrap_err();
+        assert!(error.contains(message), "{error}");
+    }
+    // What can be decoded need not teach anything.
+    let mut untaught = items(r#"{"id": "t", "documents": [{"text": "Rain."}]}"#).unwrap();
+    let error = Summarizer::prepare(&mut untaught, &Toy).unwrap_err().to_string();
+    assert!(error.ends_with("record 1: topic `t` has no summaries to learn from"), "{error}");
+    let pairs = items(r#"{"tokens": ["a"], "keep": [1]}"#).unwrap();
+    let error =
+        Summarizer::train(&Data::new(&pairs), &SummarizerSettings::new(), &mut Watch::none()).unwrap_err();
+    assert!(error.to_string().ends_with("record 1: expected a topic (`documents`, `summaries`)"), "{error}");
+}
+
+#[test]
+fn a_summary_for_programs_says_where_its_words_stood() {
+    let sources = [Source::from_text("a.html", "<p>The bridge &amp; road opened.</p>")];
+    let mut documents: Vec<Document> = sources.iter().map(Source::document).collect();
+    let summarizer = Summarizer::built_in().unwrap();
+    summarizer.annotate_documents(&mut documents, &request(9), &Toy).unwrap();
+    let json = summarizer.summarize(&documents, &request(9)).unwrap().to_json(&sources);
+    assert_eq!((json["status"].as_str(), json["word_count"].as_u64()), (Some("optimal"), Some(5)));
+    let sentence = &json["sentences"][0];
+    assert_eq!(sentence["document"], "a.html");
+    assert_eq!(sentence["words"][0]["text"], "The");
+}
+
+/// Metadata of models that were made before settings were stored whole.
+#[test]
+fn older_models_are_read() {
+    let built_in = Summarizer::built_in().unwrap();
+    let metadata = serde_json::json!({
+        "concept_size": 3, "compression": "free", "threshold": null, "training": ["2 compressed sentences"]
+    });
+    let mut writer = consonant_learn::model::ModelWriter::new("summarizer", metadata);
+    let mut table = consonant_learn::table::TableBuilder::new(3, consonant_learn::table::Precision::Single);
+    table.row(consonant_learn::hash::key(b"c:share:t0"), [(0, 2.0)]);
+    table.store(&mut writer, "weights");
+    let summarizer = Summarizer::open(&Model::from_bytes(&writer.to_bytes()).unwrap()).unwrap();
+    assert_eq!((summarizer.settings().concept_size, summarizer.settings().threshold), (3, None));
+    assert_eq!(summarizer.settings().constraints, consonant_summarizer::Constraints::Free);
+    assert_eq!(summarizer.weight("c:share:t0"), [2.0, 0.0, 0.0]);
+    assert_eq!(built_in.settings(), &SummarizerSettings::new());
 }

@@ -1,12 +1,11 @@
 //! How a tagger decodes: sentences to features, features to scores, scores to the best labels.
 
-use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
-use consonant_map::Certificate;
 use consonant_sequence::features::{FeatureWorkspace, TypeSums};
 use consonant_sequence::inference::{Candidates, ScoredPath};
 use consonant_sequence::{ChainDecoder, SentenceKeys};
+use consonant_task::{Certificate, Unit};
 use consonant_text::Sentence;
 use consonant_text::document::ranges;
 use rayon::prelude::*;
@@ -16,95 +15,70 @@ use crate::{Tagger, TaggerError};
 /// Sentences that one thread takes at a time.
 const BLOCK: usize = 32;
 
-/// What is wanted beside the labels.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Request {
-    /// The probability of each label, into MISC as `Prob=0.987`.
-    pub marginals: bool,
-    /// So many best sequences; those after the first go to comments `# tags_2 = score label label …`.
-    pub n_best: usize,
-}
-
-/// How the decoding of a sentence went.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Decoded {
-    /// What is known about the labels: chains are decoded exactly.
-    pub certificate: Certificate,
-    /// The number of words.
-    pub tokens: usize,
-}
-
-/// Tags sentences with buffers that are reused: one set for each thread of rayon's pool.
-pub struct Decoder<'t> {
-    tagger: &'t Tagger,
-    workers: Vec<Mutex<Worker<'t>>>,
-}
-
-impl<'t> Decoder<'t> {
-    pub(crate) fn new(tagger: &'t Tagger) -> Result<Self, TaggerError> {
-        // One more for a caller outside of the pool.
-        let chain = tagger.chain().decoder(None)?;
-        let workers =
-            (0..=rayon::current_num_threads()).map(|_| Mutex::new(Worker::new(tagger, chain.clone())));
-        Ok(Self { tagger, workers: workers.collect() })
+consonant_task::settings! {
+    /// What is wanted beside the labels.
+    pub struct TaggerOptions {
+        /// Adds the probability of each label, in MISC as `Prob=0.987`.
+        marginals: bool = false, "";
+        /// Adds the K best outputs of each sentence, as comments `# tags_2 = score label label …`.
+        n_best: usize = 1, "K" in 1.0..=1000.0;
     }
+}
 
+impl Tagger {
     /// Tags sentences in place. The outcome is the same for any number of threads.
     ///
     /// Where the tagger has [constant words](crate::ConstantWords), sentences of a document should come in one call: these
     /// words get the label that most of their occurrences in it have.
-    pub fn tag(&self, sentences: &mut [Sentence], request: &Request) -> Result<Vec<Decoded>, TaggerError> {
-        let blocks: Result<Vec<Vec<Decoded>>, TaggerError> = sentences
+    pub(crate) fn tag(
+        &self,
+        sentences: &mut [Sentence],
+        options: &TaggerOptions,
+    ) -> Result<Vec<Unit>, TaggerError> {
+        let blocks: Result<Vec<Vec<Unit>>, TaggerError> = sentences
             .par_chunks_mut(BLOCK)
             .map(|block| {
-                let mut worker = self.worker();
-                block.iter_mut().map(|sentence| worker.tag(sentence, &[], request)).collect()
+                let mut worker = self.workers.try_take(|| Worker::new(self))?;
+                block.iter_mut().map(|sentence| worker.tag(self, sentence, &[], options)).collect()
             })
             .collect();
-        let mut decoded: Vec<Decoded> = blocks?.into_iter().flatten().collect();
-        if !self.tagger.constant_words().is_empty() {
-            self.agree(sentences, request, &mut decoded)?;
+        let mut units: Vec<Unit> = blocks?.into_iter().flatten().collect();
+        if !self.constant_words().is_empty() {
+            self.agree(sentences, options, &mut units)?;
         }
-        Ok(decoded)
+        Ok(units)
     }
 
     /// Gives the constant words of each document one label, and tags the sentences again in which that changes something.
     fn agree(
         &self,
         sentences: &mut [Sentence],
-        request: &Request,
-        decoded: &mut [Decoded],
+        options: &TaggerOptions,
+        units: &mut [Unit],
     ) -> Result<(), TaggerError> {
-        let (labels, column) = (self.tagger.chain().labels(), self.tagger.column());
+        let (labels, column) = (self.chain().labels(), self.column());
         let fixed: Vec<Vec<(usize, u32)>> = ranges(sentences)
             .into_par_iter()
-            .flat_map_iter(|document| {
-                self.tagger.constant_words().dissenters(&sentences[document], column, labels)
-            })
+            .flat_map_iter(|document| self.constant_words().dissenters(&sentences[document], column, labels))
             .collect();
         sentences
             .par_iter_mut()
             .zip(fixed)
-            .zip(decoded)
+            .zip(units)
             .filter(|((_, fixed), _)| !fixed.is_empty())
-            .try_for_each(|((sentence, fixed), decoded)| {
-                let again = self.worker().tag(sentence, &fixed, request)?;
-                let before = std::mem::replace(decoded, again);
-                decoded.certificate.seconds += before.certificate.seconds;
+            .try_for_each(|((sentence, fixed), unit)| {
+                let mut worker = self.workers.try_take(|| Worker::new(self))?;
+                let before = unit.certificate.seconds;
+                *unit = worker.tag(self, sentence, &fixed, options)?;
+                unit.certificate.seconds += before;
                 Ok(())
             })
-    }
-
-    fn worker(&self) -> MutexGuard<'_, Worker<'t>> {
-        let own = rayon::current_thread_index().unwrap_or(self.workers.len() - 1);
-        self.workers[own].lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
 /// All that one thread needs.
-struct Worker<'t> {
-    tagger: &'t Tagger,
-    chain: ChainDecoder<'t>,
+pub(crate) struct Worker {
+    chain: ChainDecoder,
     features: FeatureWorkspace,
     sums: TypeSums,
     pairs: Vec<u64>,
@@ -115,11 +89,10 @@ struct Worker<'t> {
     paths: Vec<ScoredPath>,
 }
 
-impl<'t> Worker<'t> {
-    fn new(tagger: &'t Tagger, chain: ChainDecoder<'t>) -> Self {
-        Self {
-            tagger,
-            chain,
+impl Worker {
+    fn new(tagger: &Tagger) -> Result<Self, TaggerError> {
+        Ok(Self {
+            chain: tagger.chain().decoder(None)?,
             features: tagger.extractor().workspace(),
             sums: TypeSums::new(tagger.extractor(), tagger.chain().node_table().dimension()),
             pairs: Vec::new(),
@@ -128,31 +101,32 @@ impl<'t> Worker<'t> {
             narrowed: Candidates::new(),
             path: Vec::new(),
             paths: Vec::new(),
-        }
+        })
     }
 
     /// Tags a sentence; the words in `fixed` have the labels given there.
     fn tag(
         &mut self,
+        tagger: &Tagger,
         sentence: &mut Sentence,
         fixed: &[(usize, u32)],
-        request: &Request,
-    ) -> Result<Decoded, TaggerError> {
+        options: &TaggerOptions,
+    ) -> Result<Unit, TaggerError> {
         let start = Instant::now();
         let tokens = sentence.len();
         if tokens == 0 {
-            return Ok(Decoded { certificate: Certificate::exact(0.0).after(1, 0.0), tokens });
+            return Ok(Unit { certificate: Certificate::exact(0.0), tokens });
         }
-        self.score(sentence);
-        let limited = self.limit(sentence, fixed);
+        self.score(tagger, sentence);
+        let limited = self.limit(tagger, sentence, fixed);
         let allowed = limited.then_some(&self.allowed);
         self.chain.narrow(allowed, &mut self.narrowed);
         let value = self.chain.best(Some(&self.narrowed), &mut self.path)?;
-        let (labels, column) = (self.tagger.chain().labels(), self.tagger.column());
+        let (labels, column) = (tagger.chain().labels(), tagger.column());
         for (word, &label) in self.path.iter().enumerate() {
             column.write(sentence, word, labels.name(label))?;
         }
-        if request.marginals {
+        if options.marginals {
             let path = &self.path;
             let probabilities: Vec<f64> = self.chain.marginals(allowed, |posterior| {
                 path.iter().enumerate().map(|(word, &label)| posterior.node(word)[label as usize]).collect()
@@ -161,8 +135,8 @@ impl<'t> Worker<'t> {
                 sentence.set_misc(word, "Prob", Some(&format!("{probability:.4}")))?;
             }
         }
-        if request.n_best > 1 {
-            self.chain.k_best(allowed, request.n_best, &mut self.paths)?;
+        if options.n_best > 1 {
+            self.chain.k_best(allowed, options.n_best, &mut self.paths)?;
             for (rank, path) in self.paths.iter().enumerate().skip(1) {
                 let names: Vec<&str> = path.labels.iter().map(|&label| labels.name(label)).collect();
                 let text = format!("{:.4} {}", path.score, names.join(" "));
@@ -170,13 +144,13 @@ impl<'t> Worker<'t> {
             }
         }
         let certificate = Certificate::exact(value).after(1, start.elapsed().as_secs_f64());
-        Ok(Decoded { certificate, tokens })
+        Ok(Unit { certificate, tokens })
     }
 
     /// Lists the labels that each word may have; says whether there is any limit.
-    fn limit(&mut self, sentence: &Sentence, fixed: &[(usize, u32)]) -> bool {
+    fn limit(&mut self, tagger: &Tagger, sentence: &Sentence, fixed: &[(usize, u32)]) -> bool {
         self.allowed.clear();
-        let dictionary = self.tagger.dictionary();
+        let dictionary = tagger.dictionary();
         if dictionary.is_none() && fixed.is_empty() {
             return false;
         }
@@ -191,8 +165,8 @@ impl<'t> Worker<'t> {
         true
     }
 
-    fn score(&mut self, sentence: &Sentence) {
-        let extractor = self.tagger.extractor();
+    fn score(&mut self, tagger: &Tagger, sentence: &Sentence) {
+        let extractor = tagger.extractor();
         extractor.load(&mut self.features, sentence.len(), |word, _| sentence.form(word));
         self.keys.clear();
         for word in 0..sentence.len() {

@@ -22,6 +22,28 @@ pub enum TaggerError {
     /// From writing into a sentence.
     #[error(transparent)]
     Edit(#[from] EditError),
+    /// From a file.
+    #[error(transparent)]
+    Text(#[from] consonant_text::Error),
+    /// The user's own pieces are wrong.
+    #[error("in {file}: {problem}")]
+    Pieces {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        problem: SequenceError,
+    },
+    /// The training takes more memory than it may.
+    #[error(
+        "training needs about {needed} MB and may have {most} MB; give fewer features (--min-count 2, --weights observed, \
+         a shorter --template) or allow more with --memory"
+    )]
+    Memory {
+        /// Megabytes that it takes.
+        needed: u64,
+        /// Megabytes that it may take.
+        most: u64,
+    },
     /// The training data has nothing in the column.
     #[error("no word of the training data has a label in {column}; choose another column or other data")]
     NoLabels {

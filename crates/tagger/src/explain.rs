@@ -1,40 +1,18 @@
 //! What decided a label.
 
 use consonant_sequence::features::Scope;
+use consonant_task::{Contribution, Explanation};
 use consonant_text::Sentence;
 
-use crate::{Request, Tagger, TaggerError};
-
-/// What one feature says for the label that was chosen and for its closest rival.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Contribution {
-    /// The feature, or the labels before.
-    pub feature: String,
-    /// Its score for the chosen label.
-    pub chosen: f32,
-    /// Its score for the rival.
-    pub rival: f32,
-}
-
-/// Why a word has its label.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Explanation {
-    /// The word.
-    pub word: String,
-    /// The label.
-    pub label: String,
-    /// The label with the next best score, given the labels before.
-    pub rival: Option<String>,
-    /// Features that tell the two apart, those with the largest difference first.
-    pub contributions: Vec<Contribution>,
-}
+use crate::decode::TaggerOptions;
+use crate::{Tagger, TaggerError};
 
 impl Tagger {
     /// Tags a sentence and says for each word what decided: the features whose scores differ between the label and its closest
     /// rival.
-    pub fn explain(&self, sentence: &Sentence) -> Result<Vec<Explanation>, TaggerError> {
+    pub(crate) fn explain_sentence(&self, sentence: &Sentence) -> Result<Vec<Explanation>, TaggerError> {
         let mut tagged = [sentence.clone()];
-        self.decoder()?.tag(&mut tagged, &Request::default())?;
+        self.tag(&mut tagged, &TaggerOptions::default())?;
         let labels = self.chain().labels();
         let mut buffer = String::new();
         let path: Vec<u32> = (0..sentence.len())
@@ -89,8 +67,8 @@ impl Tagger {
         contributions
             .sort_by(|a, b| difference(b).total_cmp(&difference(a)).then_with(|| a.feature.cmp(&b.feature)));
         Explanation {
-            word: sentence.form(word).to_owned(),
-            label: labels.name(path[word]).to_owned(),
+            subject: sentence.form(word).to_owned(),
+            chosen: labels.name(path[word]).to_owned(),
             rival: rival.map(|rival| labels.name(rival as u32).to_owned()),
             contributions,
         }

@@ -1,26 +1,29 @@
 //! How a tagger learns: sentences to features, features to weights, all of it into a model.
 
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use consonant_learn::hash::Fingerprint;
 use consonant_learn::model::{Model, ModelWriter};
+use consonant_learn::settings::{InputFile, Named};
 use consonant_learn::table::Precision;
-use consonant_learn::trainer::{EpochReport, Parameter, Run, Stop};
+use consonant_learn::trainer::{EpochReport, Parameter, Run};
 use consonant_sequence::features::{Extractor, FeatureBuffer, Resources, Templates};
 use consonant_sequence::inference::Candidates;
 use consonant_sequence::{
     Algorithm, Corpus, CorpusBuilder, CorpusOptions, Dev, Diagram, Labels, Pairs, Plan, Sentences,
     TrainedChain, Training, train as train_chain,
 };
+use consonant_task::{Data, Task, Trained, Watch, open_file, read_file};
 use consonant_text::Sentence;
 use rustc_hash::FxHashSet;
 
+use crate::decode::TaggerOptions;
 use crate::features::built_in_templates;
-use crate::model::{Settings, store};
-use crate::{Column, ConstantWords, Request, TagDictionary, Tagger, TaggerError};
+use crate::model::{Description, store};
+use crate::{Column, ConstantWords, TagDictionary, Tagger, TaggerError};
 
+/// What is measured on dev.
+const METRIC: &str = "accuracy";
 const DEFAULT_ALGORITHM: Algorithm = Algorithm::AveragedPerceptron;
 /// Up to so many labels, every feature gets a weight for every label.
 const FEW_LABELS: usize = 64;
@@ -29,100 +32,56 @@ const FEW_FOR_SECOND_ORDER: usize = 24;
 /// The margin of a perceptron, in features of a token: how much a single update moves a score.
 const MARGIN: f64 = 0.5;
 
-/// How to train a tagger. The defaults are good for every treebank.
-#[derive(Debug, Clone)]
-pub struct TaggerSettings {
-    /// What is predicted.
-    pub column: Column,
-    /// How many labels back the chain looks; `None`: that of the model to continue; or two where the default algorithm and
-    /// the built-in templates have few labels; else one.
-    pub order: Option<usize>,
-    /// The algorithm and its parameters.
-    pub training: Training,
-    /// The user's own pieces.
-    pub diagram: Option<Diagram>,
-    /// The text of a template file; `None`: the built-in templates.
-    pub templates: Option<String>,
-    /// Clusters, gazetteers, vectors.
-    pub resources: Resources,
-    /// Features that occur less often get no weight.
-    pub min_count: u32,
-    /// Which pairs of feature and label get a weight; `None`: all for few labels, the observed ones for many.
-    pub pairs: Option<Pairs>,
-    /// Whether labels are sums of parts (part of speech, each feature); `None`: as in the model to
-    /// continue; else where there are many labels and the templates are the built-in ones.
-    pub parts: Option<bool>,
-    /// Words that occur at least so often take only labels that they had in training; 0: any word may have any label.
-    pub dictionary: u32,
-    /// Whether words that keep one label through a document are to be found, and kept to one.
-    pub documents: bool,
-    /// Labels whose tokens count more or less than 1.
-    pub class_weights: Vec<(String, f32)>,
-    /// Passes over the data (iterations, for L-BFGS); `None`: what suits the algorithm.
-    pub epochs: Option<usize>,
-    /// Stop after so many epochs without a better dev accuracy; `None`: what suits the algorithm.
-    pub patience: Option<usize>,
-    /// How weights are stored.
-    pub precision: Precision,
-    /// Weights of features closer to zero than this are not stored.
-    pub prune: f32,
-    /// A tagger to continue, with its labels, features and templates.
-    pub initial: Option<Tagger>,
-    /// Threads; they change the time and nothing else.
-    pub threads: usize,
-    /// Seed of the random order of sentences.
-    pub seed: u64,
-    /// Written after each epoch; training goes on from it if it is there.
-    pub checkpoint: Option<PathBuf>,
-}
-
-impl Default for TaggerSettings {
-    fn default() -> Self {
-        Self {
-            column: Column::Upos,
-            order: None,
-            training: DEFAULT_ALGORITHM.into(),
-            diagram: None,
-            templates: None,
-            resources: Resources::default(),
-            min_count: 1,
-            pairs: None,
-            parts: None,
-            dictionary: 0,
-            documents: true,
-            class_weights: Vec::new(),
-            epochs: None,
-            patience: None,
-            precision: Precision::Single,
-            prune: 0.0,
-            initial: None,
-            threads: 1,
-            seed: 1,
-            checkpoint: None,
-        }
+consonant_task::settings! {
+    /// How to train a tagger. The defaults are good for every treebank.
+    pub struct TaggerSettings {
+        algorithm training: Training = DEFAULT_ALGORITHM;
+        /// What to predict: upos, xpos, upos+xpos, upos+feats or feats.
+        column: Column = Column::Upos, "COLUMN";
+        /// How many labels back the chain looks (default: 1; 2 for few labels with the built-in templates).
+        order: Option<usize> = None, "N" in 0.0..=8.0;
+        /// Passes over the data (default: 20; 200 iterations for L-BFGS).
+        epochs: Option<usize> = None, "N" in 1.0..;
+        /// Stops after so many epochs without a better dev accuracy (default: 3; 10 iterations for L-BFGS).
+        patience: Option<usize> = None, "N";
+        /// Feature templates instead of the built-in ones (see docs/templates.md).
+        template: Option<InputFile> = None, "FILE";
+        /// A list of phrases, one a line.
+        gazetteers: Vec<Named<InputFile>> = Vec::new(), "NAME=FILE" as "gazetteer";
+        /// Word clusters: `bits<TAB>word` or `word<TAB>cluster`.
+        clusters: Option<InputFile> = None, "FILE";
+        /// Word vectors in text: `word number number …`.
+        vectors: Option<InputFile> = None, "FILE", research;
+        /// Trains on pieces declared in a file instead of the algorithm's.
+        pieces: Option<InputFile> = None, "FILE", research;
+        /// Leaves out features that occur less often.
+        min_count: u32 = 1, "N", research;
+        /// Gives weights to all pairs of feature and label, or to observed ones only (default: all for few labels).
+        weights: Option<Pairs> = None, "all|observed", research;
+        /// Scores labels as sums of their parts, such as part of speech and features (default: on for many labels, with the built-in
+        /// templates).
+        parts: Option<bool> = None, "on|off", research;
+        /// Limits words seen at least N times to labels that they were seen with; 0: no limit.
+        dictionary: u32 = 0, "N", research;
+        /// Keeps words to one label in a document if that is how they occur (see docs/tagger.md).
+        documents: bool = true, "on|off", research;
+        /// Lets tokens with a label count more or less than 1.
+        class_weights: Vec<Named<f32>> = Vec::new(), "LABEL=WEIGHT" as "class-weight" in 0.0.., research;
+        /// Stores weights in half precision, and says what it costs on dev.
+        half: bool = false, "";
+        /// Leaves out weights closer to zero than this when the model is stored, and says what it costs on dev.
+        prune: f32 = 0.0, "WEIGHT" in 0.0..;
+        /// Seed of the random order of sentences.
+        seed: u64 = 1, "N";
     }
-}
-
-/// A finished training.
-#[derive(Debug)]
-pub struct Trained {
-    /// The model, ready to be written.
-    pub model: ModelWriter,
-    /// The epoch the weights are from.
-    pub epoch: usize,
-    /// The best accuracy on dev.
-    pub accuracy: Option<f64>,
-    /// Accuracy lost on dev by half precision and pruning, where they were asked for.
-    pub precision_loss: Option<f64>,
-    /// Why training ended.
-    pub stop: Stop,
 }
 
 /// Training and dev data in the form that trainers read.
 #[derive(Debug)]
-pub struct Corpora<'s> {
-    settings: TaggerSettings,
+struct Corpora<'s> {
+    settings: &'s TaggerSettings,
     sentences: &'s [Sentence],
+    pieces: Option<Diagram>,
     extractor: Extractor,
     corpus: Corpus,
     features_per_token: f64,
@@ -137,56 +96,67 @@ struct DevData<'s> {
     candidates: Option<Vec<Candidates>>,
 }
 
-/// Prepares and trains in one go; `progress` hears of each epoch.
-pub fn train(
-    sentences: &[Sentence],
-    dev: Option<&[Sentence]>,
-    settings: TaggerSettings,
-    progress: &mut dyn FnMut(&EpochReport),
+/// Turns sentences into features, and these into a model.
+pub(crate) fn train(
+    data: &Data<'_, Sentence>,
+    settings: &TaggerSettings,
+    watch: &mut Watch<'_>,
 ) -> Result<Trained, TaggerError> {
-    prepare(sentences, dev, settings)?.train(progress, None)
+    let corpora = prepare(data, settings)?;
+    corpora.check_memory(watch)?;
+    corpora.train(watch)
 }
 
-/// Turns sentences into features. What the training will need is known afterwards.
-pub fn prepare<'s>(
-    sentences: &'s [Sentence],
-    dev: Option<&'s [Sentence]>,
-    settings: TaggerSettings,
-) -> Result<Corpora<'s>, TaggerError> {
+/// The pieces that the user declared in a file.
+pub(crate) fn read_pieces(settings: &TaggerSettings) -> Result<Option<Diagram>, TaggerError> {
+    let Some(file) = &settings.pieces else { return Ok(None) };
+    let wrong = |problem| TaggerError::Pieces { file: file.path().display().to_string(), problem };
+    Ok(Some(Diagram::parse(&read_file(file.path())?).map_err(wrong)?))
+}
+
+fn prepare<'s>(data: &Data<'s, Sentence>, settings: &'s TaggerSettings) -> Result<Corpora<'s>, TaggerError> {
+    let (sentences, dev) = (data.items(), data.dev);
+    let initial = data.initial.map(Tagger::open).transpose()?;
+    let templates = settings.template.as_ref().map(|file| read_file(file.path())).transpose()?;
+    let pieces = read_pieces(settings)?;
     let column = settings.column;
     let labels = count_labels(sentences, column);
     if labels == 0 {
         return Err(TaggerError::NoLabels { column: column.name() });
     }
     let few = labels <= FEW_LABELS;
-    let parts = match (settings.parts, &settings.initial) {
+    let parts = match (settings.parts, &initial) {
         (Some(parts), _) => parts,
         (None, Some(tagger)) => tagger.chain().has_parts(),
-        (None, None) => !few && settings.templates.is_none(),
+        (None, None) => !few && templates.is_none(),
     };
     let options = CorpusOptions {
-        order: settings.order.unwrap_or_else(|| match &settings.initial {
+        order: settings.order.unwrap_or_else(|| match &initial {
             Some(tagger) => tagger.chain().order(),
-            None => default_order(labels, &settings),
+            None => default_order(labels, settings),
         }),
         min_count: settings.min_count,
-        pairs: settings.pairs.unwrap_or(if few { Pairs::All } else { Pairs::Observed }),
-        class_weights: settings.class_weights.clone(),
+        pairs: settings.weights.unwrap_or(if few { Pairs::All } else { Pairs::Observed }),
+        class_weights: settings
+            .class_weights
+            .iter()
+            .map(|Named(label, weight)| (label.clone(), *weight))
+            .collect(),
         parts_of: parts.then(|| column.parts()),
     };
-    let (extractor, mut builder) = match &settings.initial {
+    let (extractor, mut builder) = match &initial {
         Some(tagger) => {
-            check_initial(tagger, &settings)?;
+            check_initial(tagger, settings, templates.as_deref())?;
             (tagger.extractor().clone(), CorpusBuilder::continuing(options, tagger.chain()))
         }
         None => {
-            let text =
-                settings.templates.clone().unwrap_or_else(|| built_in_templates(labels, &settings.resources));
-            let templates = Templates::compile(&text, &["form"], &settings.resources)?;
-            (
-                Extractor::new(Arc::new(templates), Arc::new(settings.resources.clone())),
-                CorpusBuilder::new(options),
-            )
+            let TaggerSettings { clusters, gazetteers, vectors, .. } = settings;
+            let resources = Resources::read(clusters.as_ref(), gazetteers, vectors.as_ref(), |path| {
+                Ok::<_, TaggerError>(open_file(path)?)
+            })?;
+            let text = templates.unwrap_or_else(|| built_in_templates(labels, &resources));
+            let templates = Templates::compile(&text, &["form"], &resources)?;
+            (Extractor::new(Arc::new(templates), Arc::new(resources)), CorpusBuilder::new(options))
         }
     };
     let mut reader = Reader::new(&extractor);
@@ -227,28 +197,20 @@ pub fn prepare<'s>(
         }
     };
     let features_per_token = features as f64 / f64::from(tokens.max(1));
-    Ok(Corpora { settings, sentences, extractor, corpus, features_per_token, dictionary, dev })
+    Ok(Corpora { settings, sentences, pieces, extractor, corpus, features_per_token, dictionary, dev })
 }
 
 impl Corpora<'_> {
-    /// The labels of the training data.
-    pub fn labels(&self) -> &Labels {
-        self.corpus.labels()
-    }
-
-    /// How many labels back the chain looks.
-    pub fn order(&self) -> usize {
-        self.corpus.space().order()
-    }
-
-    /// The number of weights.
-    pub fn weights(&self) -> usize {
-        self.corpus.space().group_size()
-    }
-
-    /// An estimate of the memory that training takes at its height, in bytes.
-    pub fn memory(&self) -> Result<u64, TaggerError> {
-        Ok(self.plan()?.memory(&self.corpus, self.settings.threads))
+    /// Says what the training takes, and refuses one that takes too much.
+    fn check_memory(&self, watch: &mut Watch<'_>) -> Result<(), TaggerError> {
+        let needed = self.plan()?.memory(&self.corpus, rayon::current_num_threads());
+        let megabytes = needed.div_ceil(1_000_000);
+        let (labels, weights) = (self.corpus.labels().len(), self.corpus.space().group_size());
+        watch.note(format!("{labels} labels, {weights} weights, {megabytes} MB for training"));
+        match watch.memory.filter(|&most| needed > most) {
+            Some(most) => Err(TaggerError::Memory { needed: megabytes, most: most / 1_000_000 }),
+            None => Ok(()),
+        }
     }
 
     /// The algorithm with its parameters. Perceptrons get a margin unless the user says otherwise: without one they stop
@@ -256,16 +218,11 @@ impl Corpora<'_> {
     fn plan(&self) -> Result<Plan, TaggerError> {
         let margin = (MARGIN * self.features_per_token).round();
         let training = self.settings.training.clone().or(Parameter::MARGIN, margin)?;
-        Ok(Plan { training, diagram: self.settings.diagram.clone(), mask: None })
+        Ok(Plan { training, diagram: self.pieces.clone(), mask: None })
     }
 
-    /// Trains. `interrupt` ends it at the next example; a checkpoint then stays.
-    pub fn train(
-        &self,
-        progress: &mut dyn FnMut(&EpochReport),
-        interrupt: Option<&AtomicBool>,
-    ) -> Result<Trained, TaggerError> {
-        let settings = &self.settings;
+    fn train(&self, watch: &mut Watch<'_>) -> Result<Trained, TaggerError> {
+        let settings = self.settings;
         let plan = self.plan()?;
         let algorithm = plan.training.algorithm();
         let dev = self.dev.as_ref().map(|dev| Dev {
@@ -273,6 +230,8 @@ impl Corpora<'_> {
             candidates: dev.candidates.as_deref(),
             metric: None,
         });
+        let (checkpoint, interrupt) = (watch.checkpoint.clone(), watch.stop);
+        let mut progress = |report: &EpochReport| watch.epoch(None, report, METRIC);
         let run = Run {
             epochs: settings.epochs.unwrap_or(if algorithm.is_batch() { 200 } else { 20 }),
             // L-BFGS goes up and down on its way.
@@ -282,16 +241,15 @@ impl Corpora<'_> {
                 .then(|| settings.patience.unwrap_or(if algorithm.is_batch() { 10 } else { 3 })),
             shuffle: !algorithm.is_batch(),
             seed: settings.seed,
-            threads: settings.threads,
-            progress: Some(progress),
-            checkpoint: settings.checkpoint.clone(),
+            threads: rayon::current_num_threads(),
+            progress: Some(&mut progress),
+            checkpoint,
             interrupt,
             ..Run::default()
         };
         let mut trained = train_chain(&self.corpus, &plan, dev, run)?;
-        let mut described = Settings {
-            column: settings.column,
-            training: plan.training,
+        let mut described = Description {
+            settings: settings.clone().training(plan.training),
             epoch: trained.epoch,
             accuracy: trained.best,
             sentences: self.sentences.len(),
@@ -302,7 +260,7 @@ impl Corpora<'_> {
             true => ConstantWords::find(self.sentences, settings.column, self.corpus.labels()),
             false => ConstantWords::default(),
         };
-        let write = |described: &Settings, trained: &TrainedChain<'_>, precision| {
+        let write = |described: &Description, trained: &TrainedChain<'_>, precision| {
             store(described, &self.extractor, &self.dictionary, &constant, |writer| {
                 trained.store(writer, precision)
             })
@@ -313,27 +271,30 @@ impl Corpora<'_> {
             described.accuracy = Some(self.stored_accuracy(&whole, dev.text)?);
         }
         trained.prune(settings.prune);
-        let mut model = write(&described, &trained, settings.precision);
-        let smaller = settings.precision == Precision::Half || settings.prune > 0.0;
+        let precision = if settings.half { Precision::Half } else { Precision::Single };
+        let mut model = write(&described, &trained, precision);
+        let smaller = settings.half || settings.prune > 0.0;
         let precision_loss = match (&self.dev, described.accuracy) {
             (Some(dev), Some(whole)) if smaller => Some(whole - self.stored_accuracy(&model, dev.text)?),
             _ => None,
         };
         Tagger::open(&Model::from_bytes(&model.to_bytes())?)?.store_names(&mut model, self.sentences);
-        Ok(Trained {
-            model,
-            epoch: trained.epoch,
-            accuracy: described.accuracy,
-            precision_loss,
-            stop: trained.stop,
-        })
+        let mut summary = format!("epoch {}", trained.epoch);
+        if let Some(accuracy) = described.accuracy {
+            summary += &format!(", dev {METRIC} {:.2}%", 100.0 * accuracy);
+        }
+        summary += &format!(" ({})", trained.stop);
+        if let Some(loss) = precision_loss {
+            summary += &format!(", what was left out of the file costs {:.3} points", 100.0 * loss);
+        }
+        Ok(Trained { model, epoch: trained.epoch, score: described.accuracy, summary })
     }
 
     /// The dev accuracy of a model as it is stored.
     fn stored_accuracy(&self, model: &ModelWriter, dev: &[Sentence]) -> Result<f64, TaggerError> {
         let tagger = Tagger::open(&Model::from_bytes(&model.to_bytes())?)?;
         let mut tagged = dev.to_vec();
-        tagger.decoder()?.tag(&mut tagged, &Request::default())?;
+        tagger.decode(&mut tagged, &TaggerOptions::default())?;
         let column = self.settings.column;
         let (mut gold, mut found) = (String::new(), String::new());
         let (mut right, mut all) = (0usize, 0usize);
@@ -389,12 +350,16 @@ impl<'e> Reader<'e> {
 /// brings templates gets the plain chain that other tools would train.
 fn default_order(labels: usize, settings: &TaggerSettings) -> usize {
     let built_in = settings.training.algorithm() == DEFAULT_ALGORITHM
-        && settings.diagram.is_none()
-        && settings.templates.is_none();
+        && settings.pieces.is_none()
+        && settings.template.is_none();
     if built_in && labels <= FEW_FOR_SECOND_ORDER { 2 } else { 1 }
 }
 
-fn check_initial(tagger: &Tagger, settings: &TaggerSettings) -> Result<(), TaggerError> {
+fn check_initial(
+    tagger: &Tagger,
+    settings: &TaggerSettings,
+    templates: Option<&str>,
+) -> Result<(), TaggerError> {
     let differ = |theirs: String, ours: String| Err(TaggerError::Initial { theirs, ours });
     if tagger.column() != settings.column {
         return differ(format!("column {}", tagger.column()), format!("column {}", settings.column));
@@ -405,7 +370,7 @@ fn check_initial(tagger: &Tagger, settings: &TaggerSettings) -> Result<(), Tagge
             format!("order {}", settings.order.unwrap_or_default()),
         );
     }
-    if settings.templates.as_deref().is_some_and(|text| text != tagger.extractor().templates().text()) {
+    if templates.is_some_and(|text| text != tagger.extractor().templates().text()) {
         return differ("other templates".to_owned(), "its own".to_owned());
     }
     Ok(())

@@ -4,14 +4,18 @@ use std::sync::Arc;
 
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::names::FeatureNames;
+use consonant_learn::trainer::TrainingAlgorithm as _;
 use consonant_sequence::features::{Extractor, Resources, Scope, Templates};
-use consonant_sequence::{ChainModel, Strength, Training};
-use consonant_text::Sentence;
+use consonant_sequence::{Algorithm, ChainModel, Strength};
+use consonant_task::{Data, Explanation, Inspection, Source, Task, Trained, Unit, Watch, Workers};
+use consonant_text::{Format, Sentence};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{Column, ConstantWords, Decoder, TagDictionary, TaggerError};
+use crate::decode::{TaggerOptions, Worker};
+use crate::learn::{self, TaggerSettings};
+use crate::{Column, ConstantWords, TagDictionary, TaggerError};
 
 /// The name of the task in model files.
 pub const TASK: &str = "tagger";
@@ -20,11 +24,9 @@ const NAMED_WEIGHTS: usize = 2000;
 
 /// How a tagger was made; the metadata of its file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Settings {
-    #[serde(with = "column_name")]
-    pub column: Column,
+pub(crate) struct Description {
     #[serde(flatten)]
-    pub training: Training,
+    pub settings: TaggerSettings,
     pub epoch: usize,
     pub accuracy: Option<f64>,
     pub sentences: usize,
@@ -32,36 +34,53 @@ pub(crate) struct Settings {
     pub fingerprint: u64,
 }
 
-mod column_name {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    use crate::Column;
-
-    pub fn serialize<S: Serializer>(column: &Column, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(column.name())
-    }
-
-    pub fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Column, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
-}
-
 /// A trained tagger. Cheap to clone; the clones share the weights.
 #[derive(Debug, Clone)]
 pub struct Tagger {
-    chain: ChainModel,
+    chain: Arc<ChainModel>,
     extractor: Extractor,
     dictionary: Option<Arc<TagDictionary>>,
     constant: Arc<ConstantWords>,
-    settings: Settings,
+    description: Arc<Description>,
     names: Option<FeatureNames>,
+    pub(crate) workers: Workers<Worker>,
 }
 
-impl Tagger {
-    /// Opens a tagger's model; other tasks' models are refused.
-    pub fn open(model: &Model) -> Result<Self, TaggerError> {
-        let settings: Settings = model.settings(TASK)?;
-        let chain = ChainModel::open(model)?;
+impl Task for Tagger {
+    const NAME: &'static str = TASK;
+    const PLURAL: &'static str = "taggers";
+    const ABOUT: &'static str = "Trains a part-of-speech or morphological tagger.";
+    const EXAMPLE: &'static str =
+        "consonant train tagger --train train.conllu --dev dev.conllu --model tagger.model --column xpos";
+    const SOURCES: &'static [Source] = &[Source {
+        name: "train",
+        help: "Training data in CoNLL-U; words with `_` are not labelled.",
+        formats: &[Format::Conllu],
+    }];
+    const FORMATS: &'static [Format] = &[Format::Conllu];
+    const CONTINUES: bool = true;
+    const DRAWS: bool = true;
+
+    type Item = Sentence;
+    type Settings = TaggerSettings;
+    type Options = TaggerOptions;
+    type Error = TaggerError;
+
+    fn algorithms() -> String {
+        Algorithm::ALL.iter().map(|algorithm| algorithm.info().to_string()).collect()
+    }
+
+    fn train(
+        data: &Data<'_, Sentence>,
+        settings: &TaggerSettings,
+        watch: &mut Watch<'_>,
+    ) -> Result<Trained, TaggerError> {
+        learn::train(data, settings, watch)
+    }
+
+    fn open(model: &Model) -> Result<Self, TaggerError> {
+        let description: Description = model.settings(TASK)?;
+        let chain = Arc::new(ChainModel::open(model)?);
         let resources = Arc::new(Resources::open(model)?);
         let templates = Templates::compile(&model.text("templates")?, &["form"], &resources)?;
         let dictionary = TagDictionary::open(model, chain.labels().len())?.map(Arc::new);
@@ -70,18 +89,51 @@ impl Tagger {
             chain,
             dictionary,
             constant: Arc::new(ConstantWords::open(model)?),
-            settings,
+            description: Arc::new(description),
             names: FeatureNames::open(model, "tagger")?,
+            workers: Workers::new(),
         })
     }
 
+    fn decode(&self, items: &mut [Sentence], options: &TaggerOptions) -> Result<Vec<Unit>, TaggerError> {
+        self.tag(items, options)
+    }
+
+    fn inspect(&self, top: usize) -> Inspection {
+        let table = self.chain.node_table();
+        let strongest = self.strongest(top).into_iter();
+        let strongest = strongest
+            .map(|Strength { weight, label, feature }| vec![weight.into(), label.into(), feature.into()]);
+        Inspection::default()
+            .fact("labels", self.chain.labels().len())
+            .fact("order", self.chain.order())
+            .fact("features", table.features())
+            .fact("weights", table.parameters())
+            .fact("templates", self.extractor.templates().len())
+            .fact("dictionary", format!("{} words", self.dictionary().map_or(0, TagDictionary::len)))
+            .table(&["weight", "label", "feature"], strongest)
+    }
+
+    fn explain(&self, item: &Sentence) -> Option<Result<Vec<Explanation>, TaggerError>> {
+        Some(self.explain_sentence(item))
+    }
+
+    fn diagram(settings: &TaggerSettings) -> Option<Result<String, TaggerError>> {
+        let diagram = learn::read_pieces(settings).map(|pieces| {
+            pieces.unwrap_or_else(|| Algorithm::diagram(&settings.training, settings.order.unwrap_or(1)))
+        });
+        Some(diagram.map(|diagram| diagram.to_svg()))
+    }
+}
+
+impl Tagger {
     /// The column that it predicts.
     pub fn column(&self) -> Column {
-        self.settings.column
+        self.description.settings.column
     }
 
     /// The chain.
-    pub fn chain(&self) -> &ChainModel {
+    pub fn chain(&self) -> &Arc<ChainModel> {
         &self.chain
     }
 
@@ -98,11 +150,6 @@ impl Tagger {
     /// The words that keep one label through a document.
     pub fn constant_words(&self) -> &ConstantWords {
         &self.constant
-    }
-
-    /// Decodes many sentences, in parallel on rayon's threads.
-    pub fn decoder(&self) -> Result<Decoder<'_>, TaggerError> {
-        Decoder::new(self)
     }
 
     /// The strongest weights, label n-grams included, strongest first. Features have their names if they are among those that were kept.
@@ -145,13 +192,13 @@ impl Tagger {
 
 /// Begins a model file with all but the names.
 pub(crate) fn store(
-    settings: &Settings,
+    description: &Description,
     extractor: &Extractor,
     dictionary: &TagDictionary,
     constant: &ConstantWords,
     chain: impl FnOnce(&mut ModelWriter),
 ) -> ModelWriter {
-    let mut writer = ModelWriter::new(TASK, json!(settings));
+    let mut writer = ModelWriter::new(TASK, json!(description));
     writer.text("templates", extractor.templates().text());
     extractor.resources().store(&mut writer);
     if !dictionary.is_empty() {

@@ -1,8 +1,5 @@
 //! What a tagger predicts: one label for each word, from one or two columns of CoNLL-U.
 
-use std::fmt;
-use std::str::FromStr;
-
 use consonant_sequence::PartsOfLabel;
 use consonant_text::sentence::EditError;
 use consonant_text::{Layer, Sentence};
@@ -10,37 +7,25 @@ use consonant_text::{Layer, Sentence};
 /// Separates the two halves of a joint label; no tag has it.
 const JOINT: char = ' ';
 
-/// The column that is predicted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Column {
-    /// Universal parts of speech.
-    #[default]
-    Upos,
-    /// The treebank's own tags.
-    Xpos,
-    /// Morphological features.
-    Feats,
-    /// Part of speech and features as one label.
-    UposFeats,
-    /// Universal part of speech and the treebank's own tag as one label.
-    UposXpos,
+consonant_task::names! {
+    /// The column that is predicted.
+    #[derive(Default)]
+    pub enum Column {
+        /// Universal parts of speech.
+        #[default]
+        Upos = "upos",
+        /// The treebank's own tags.
+        Xpos = "xpos",
+        /// Universal part of speech and the treebank's own tag as one label.
+        UposXpos = "upos+xpos",
+        /// Part of speech and features as one label.
+        UposFeats = "upos+feats",
+        /// Morphological features.
+        Feats = "feats",
+    }
 }
 
 impl Column {
-    /// Every column.
-    pub const ALL: [Self; 5] = [Self::Upos, Self::Xpos, Self::UposXpos, Self::UposFeats, Self::Feats];
-
-    /// Its name on the command line and in models.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Upos => "upos",
-            Self::Xpos => "xpos",
-            Self::Feats => "feats",
-            Self::UposFeats => "upos+feats",
-            Self::UposXpos => "upos+xpos",
-        }
-    }
-
     /// The gold label of a word, built in `buffer`; `None` if it has none. No features (`_`) are a label where a part of speech
     /// stands beside them.
     pub fn label<'b>(self, sentence: &Sentence, word: usize, buffer: &'b mut String) -> Option<&'b str> {
@@ -109,23 +94,6 @@ fn parts_of_tag(label: &str, parts: &mut Vec<String>) {
     }
 }
 
-impl fmt::Display for Column {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Column {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|column| column.name() == name).ok_or_else(|| {
-            let known: Vec<&str> = Self::ALL.iter().map(|column| column.name()).collect();
-            format!("unknown column `{name}`; the columns are {}", known.join(", "))
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,7 +103,7 @@ mod tests {
         let text = "1\tdogs\t_\tNOUN\tNNS\tNumber=Plur\t_\t_\t_\t_\n2\t.\t_\tPUNCT\t.\t_\t_\t_\t_\t_\n3\tx\t_\t_\t_\t_\t_\t_\t_\t_\n\n";
         let gold = Sentence::from_conllu(text).unwrap();
         let mut buffer = String::new();
-        for column in Column::ALL {
+        for &column in Column::ALL {
             let mut copy = Sentence::from_conllu(text).unwrap();
             for word in 0..2 {
                 let label = column.label(&gold, word, &mut buffer).unwrap().to_owned();
@@ -151,6 +119,6 @@ mod tests {
         parts.clear();
         Column::Xpos.parts()("Sn1", &mut parts);
         assert_eq!(parts, ["S", "S0n", "-n", "S11", "-1"]);
-        assert!("pos".parse::<Column>().unwrap_err().contains("upos, xpos"));
+        assert!("pos".parse::<Column>().unwrap_err().0.contains("upos, xpos"));
     }
 }

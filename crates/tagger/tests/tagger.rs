@@ -1,11 +1,11 @@
 //! Taggers from end to end on small data made here.
 
 use consonant_learn::model::{Model, ModelWriter};
-use consonant_learn::table::Precision;
+use consonant_learn::settings::{InputFile, Named};
 use consonant_learn::trainer::TrainingAlgorithm;
 use consonant_sequence::Algorithm;
-use consonant_sequence::features::{Clusters, Gazetteer, Resources, Vectors};
-use consonant_tagger::{Column, Request, Tagger, TaggerError, TaggerSettings, Trained, prepare, train};
+use consonant_tagger::{Column, Tagger, TaggerError, TaggerOptions, TaggerSettings};
+use consonant_task::{Data, Task, Trained, Watch};
 use consonant_text::{Sentence, SentenceReader};
 
 /// Sentences of a language where the ending tells the tag, but for one word that only the word before decides.
@@ -42,13 +42,35 @@ fn corpus(sentences: usize, seed: u64) -> Vec<Sentence> {
     SentenceReader::conllu(text.as_bytes(), "made").collect::<Result<_, _>>().unwrap()
 }
 
+fn train(
+    sentences: &[Sentence],
+    dev: Option<&[Sentence]>,
+    settings: TaggerSettings,
+) -> Result<Trained, TaggerError> {
+    let mut data = Data::new(sentences);
+    data.dev = dev;
+    Tagger::train(&data, &settings, &mut Watch::none())
+}
+
+/// Goes on from a tagger.
+fn continued(
+    initial: &Trained,
+    sentences: &[Sentence],
+    settings: TaggerSettings,
+) -> Result<Trained, TaggerError> {
+    let initial = initial.open()?;
+    let mut data = Data::new(sentences);
+    data.initial = Some(&initial);
+    Tagger::train(&data, &settings, &mut Watch::none())
+}
+
 fn open(trained: &Trained) -> Tagger {
-    Tagger::open(&Model::from_bytes(&trained.model.to_bytes()).unwrap()).unwrap()
+    Tagger::open(&trained.open().unwrap()).unwrap()
 }
 
 fn accuracy(tagger: &Tagger, gold: &[Sentence]) -> f64 {
     let mut tagged = gold.to_vec();
-    tagger.decoder().unwrap().tag(&mut tagged, &Request::default()).unwrap();
+    tagger.decode(&mut tagged, &TaggerOptions::new()).unwrap();
     let (mut right, mut all) = (0, 0);
     let (mut one, mut other) = (String::new(), String::new());
     for (gold, tagged) in gold.iter().zip(&tagged) {
@@ -63,18 +85,18 @@ fn accuracy(tagger: &Tagger, gold: &[Sentence]) -> f64 {
 }
 
 fn quick(column: Column) -> TaggerSettings {
-    TaggerSettings { column, epochs: Some(8), ..TaggerSettings::default() }
+    TaggerSettings::new().column(column).epochs(8)
 }
 
 #[test]
 fn every_algorithm_trains_and_predicts() {
     let (sentences, dev) = (corpus(60, 1), corpus(30, 2));
     for &algorithm in Algorithm::ALL {
-        let settings = TaggerSettings { training: algorithm.into(), epochs: Some(30), ..quick(Column::Upos) };
-        let trained = train(&sentences, Some(&dev), settings, &mut |_| {}).unwrap();
+        let settings = quick(Column::Upos).training(algorithm).epochs(30);
+        let trained = train(&sentences, Some(&dev), settings).unwrap();
         let found = accuracy(&open(&trained), &dev);
         assert!(found > 0.97, "{}: {found}", algorithm.name());
-        let reported = trained.accuracy.unwrap();
+        let reported = trained.score.unwrap();
         assert!(
             (found - reported).abs() < 1e-9,
             "{}: the stored model scores {found}, training said {reported}",
@@ -86,10 +108,10 @@ fn every_algorithm_trains_and_predicts() {
 #[test]
 fn every_column_and_order_is_learned() {
     let (sentences, dev) = (corpus(60, 1), corpus(30, 2));
-    for column in Column::ALL {
+    for &column in Column::ALL {
         for order in 0..4 {
-            let settings = TaggerSettings { order: Some(order), ..quick(column) };
-            let tagger = open(&train(&sentences, Some(&dev), settings, &mut |_| {}).unwrap());
+            let settings = quick(column).order(order);
+            let tagger = open(&train(&sentences, Some(&dev), settings).unwrap());
             assert_eq!(tagger.chain().order(), order);
             let found = accuracy(&tagger, &dev);
             assert!(found > 0.95, "{column} {order}: {found}");
@@ -100,10 +122,10 @@ fn every_column_and_order_is_learned() {
 #[test]
 fn labels_made_of_parts_are_shared_explained_and_continued() {
     let (sentences, dev) = (corpus(60, 1), corpus(30, 2));
-    let settings = || TaggerSettings { parts: Some(true), ..quick(Column::UposFeats) };
-    let trained = train(&sentences, Some(&dev), settings(), &mut |_| {}).unwrap();
+    let settings = || quick(Column::UposFeats).parts(true);
+    let trained = train(&sentences, Some(&dev), settings()).unwrap();
     let first = open(&trained);
-    assert_eq!(trained.accuracy, Some(accuracy(&first, &dev)));
+    assert_eq!(trained.score, Some(accuracy(&first, &dev)));
     let strongest = first.strongest(1000);
     assert!(strongest.iter().any(|strength| strength.label == "Number=Sing"), "{strongest:?}");
     assert!(strongest.iter().any(|strength| strength.label == "NOUN Number=Sing"), "{strongest:?}");
@@ -111,8 +133,7 @@ fn labels_made_of_parts_are_shared_explained_and_continued() {
     let text =
         "1\tbalor\t_\tNOUN\t_\tNumber=Plur\t_\t_\t_\t_\n2\ttoror\t_\tADJ\t_\tNumber=Plur\t_\t_\t_\t_\n\n";
     let more = [Sentence::from_conllu(text).unwrap()];
-    let settings = TaggerSettings { initial: Some(first), ..quick(Column::UposFeats) };
-    let second = open(&train(&more, None, settings, &mut |_| {}).unwrap());
+    let second = open(&continued(&trained, &more, quick(Column::UposFeats)).unwrap());
     assert!(second.chain().has_parts());
     assert_eq!(accuracy(&second, &more), 1.0);
     assert!(accuracy(&second, &dev) > 0.9, "what was known is not forgotten");
@@ -140,10 +161,10 @@ fn documents(count: usize) -> Vec<Sentence> {
 fn a_document_speaks_with_one_voice() {
     let (sentences, dev) = (documents(120), documents(8));
     let tagger = |documents: bool| {
-        let settings = TaggerSettings { documents, ..quick(Column::Upos) };
-        let trained = train(&sentences, Some(&dev), settings, &mut |_| {}).unwrap();
+        let settings = quick(Column::Upos).documents(documents);
+        let trained = train(&sentences, Some(&dev), settings).unwrap();
         let tagger = open(&trained);
-        assert_eq!(trained.accuracy, Some(accuracy(&tagger, &dev)));
+        assert_eq!(trained.score, Some(accuracy(&tagger, &dev)));
         tagger
     };
     let alone = tagger(false);
@@ -157,10 +178,10 @@ fn a_document_speaks_with_one_voice() {
 fn small_weights_can_be_left_out_of_the_file() {
     let (sentences, dev) = (corpus(60, 1), corpus(30, 2));
     let size_and_loss = |prune: f32| {
-        let settings = TaggerSettings { prune, precision: Precision::Half, ..quick(Column::Upos) };
-        let trained = train(&sentences, Some(&dev), settings, &mut |_| {}).unwrap();
-        let whole = trained.accuracy.unwrap();
-        assert!((whole - trained.precision_loss.unwrap() - accuracy(&open(&trained), &dev)).abs() < 1e-9);
+        let settings = quick(Column::Upos).prune(prune).half(true);
+        let trained = train(&sentences, Some(&dev), settings).unwrap();
+        let loss = 100.0 * (trained.score.unwrap() - accuracy(&open(&trained), &dev));
+        assert!(trained.summary.contains(&format!("costs {loss:.3} points")), "{}", trained.summary);
         trained.model.to_bytes().len()
     };
     assert!(size_and_loss(1.0) < size_and_loss(0.0));
@@ -169,13 +190,13 @@ fn small_weights_can_be_left_out_of_the_file() {
 #[test]
 fn threads_and_what_was_tagged_before_change_nothing() {
     let (sentences, text) = (corpus(60, 1), corpus(300, 5));
-    let tagger = open(&train(&sentences, None, quick(Column::Upos), &mut |_| {}).unwrap());
-    let request = Request { marginals: true, n_best: 3 };
+    let tagger = open(&train(&sentences, None, quick(Column::Upos)).unwrap());
+    let request = TaggerOptions::new().marginals(true).n_best(3usize);
     let tag = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut tagged = text.clone();
-            let decoded = tagger.decoder().unwrap().tag(&mut tagged, &request).unwrap();
+            let decoded = tagger.decode(&mut tagged, &request).unwrap();
             let values: Vec<u64> =
                 decoded.iter().map(|decoded| decoded.certificate.value().unwrap().to_bits()).collect();
             (values, tagged.iter().map(ToString::to_string).collect::<Vec<_>>())
@@ -187,7 +208,7 @@ fn threads_and_what_was_tagged_before_change_nothing() {
         .iter()
         .map(|sentence| {
             let mut tagged = [sentence.clone()];
-            tagger.decoder().unwrap().tag(&mut tagged, &request).unwrap();
+            tagger.decode(&mut tagged, &request).unwrap();
             tagged[0].to_string()
         })
         .collect();
@@ -198,10 +219,10 @@ fn threads_and_what_was_tagged_before_change_nothing() {
 #[test]
 fn a_dictionary_limits_labels_and_half_precision_keeps_them() {
     let (sentences, dev) = (corpus(80, 1), corpus(30, 2));
-    let settings = TaggerSettings { dictionary: 2, precision: Precision::Half, ..quick(Column::Upos) };
-    let trained = train(&sentences, Some(&dev), settings, &mut |_| {}).unwrap();
-    assert!(trained.precision_loss.unwrap().abs() < 0.02);
+    let settings = quick(Column::Upos).dictionary(2u32).half(true);
+    let trained = train(&sentences, Some(&dev), settings).unwrap();
     let tagger = open(&trained);
+    assert!((trained.score.unwrap() - accuracy(&tagger, &dev)).abs() < 0.02);
     let labels: Vec<&str> = tagger
         .dictionary()
         .unwrap()
@@ -216,31 +237,33 @@ fn a_dictionary_limits_labels_and_half_precision_keeps_them() {
 
 #[test]
 fn training_continues_with_new_labels() {
-    let first = open(&train(&corpus(40, 1), None, quick(Column::Upos), &mut |_| {}).unwrap());
+    let first = train(&corpus(40, 1), None, quick(Column::Upos)).unwrap();
     let more =
         Sentence::from_conllu("1\tuf\t_\tINTJ\t_\t_\t_\t_\t_\t_\n2\t!\t_\tPUNCT\t_\t_\t_\t_\t_\t_\n\n")
             .unwrap();
-    let settings = TaggerSettings { initial: Some(first.clone()), ..quick(Column::Upos) };
-    let second = open(&train(std::slice::from_ref(&more), None, settings, &mut |_| {}).unwrap());
+    let second = open(&continued(&first, std::slice::from_ref(&more), quick(Column::Upos)).unwrap());
     assert!(second.chain().labels().get("INTJ").is_some());
     assert!(accuracy(&second, &[more]) > 0.99);
     assert!(accuracy(&second, &corpus(30, 2)) > 0.9, "what was known is not forgotten");
-    let other = TaggerSettings { initial: Some(first), ..quick(Column::Xpos) };
-    let error = prepare(&corpus(2, 1), None, other).unwrap_err();
+    let error = continued(&first, &corpus(2, 1), quick(Column::Xpos)).unwrap_err();
     assert!(error.to_string().contains("column upos"), "{error}");
 }
 
 #[test]
 fn resources_travel_in_the_model() {
-    let resources = Resources {
-        clusters: Some(Clusters::read("c", "010\tpara\n011\tun\n".as_bytes()).unwrap()),
-        gazetteers: vec![Gazetteer::read("articles", "un\nun balo\n".as_bytes()).unwrap()],
-        vectors: Some(Vectors::read("v", "un 0.5 1\npara -1 0.25\n".as_bytes()).unwrap()),
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        InputFile(path)
     };
     let (sentences, dev) = (corpus(60, 1), corpus(20, 2));
-    let settings = TaggerSettings { resources, ..quick(Column::Upos) };
-    let tagger = open(&train(&sentences, Some(&dev), settings, &mut |_| {}).unwrap());
-    let names: Vec<String> = tagger.explain(&sentences[0]).unwrap()[0]
+    let settings = quick(Column::Upos)
+        .clusters(file("c", "010\tpara\n011\tun\n"))
+        .gazetteers(vec![Named("articles".to_owned(), file("g", "un\nun balo\n"))])
+        .vectors(file("v", "un 0.5 1\npara -1 0.25\n"));
+    let tagger = open(&train(&sentences, Some(&dev), settings).unwrap());
+    let names: Vec<String> = tagger.explain(&sentences[0]).unwrap().unwrap()[0]
         .contributions
         .iter()
         .map(|part| part.feature.clone())
@@ -254,8 +277,8 @@ fn resources_travel_in_the_model() {
 #[test]
 fn explanations_add_up_and_strong_weights_have_names() {
     let sentences = corpus(60, 1);
-    let tagger = open(&train(&sentences, None, quick(Column::Upos), &mut |_| {}).unwrap());
-    for word in tagger.explain(&sentences[0]).unwrap() {
+    let tagger = open(&train(&sentences, None, quick(Column::Upos)).unwrap());
+    for word in tagger.explain(&sentences[0]).unwrap().unwrap() {
         let margin: f32 = word.contributions.iter().map(|part| part.chosen - part.rival).sum();
         assert!(margin > 0.0, "{word:?}");
     }
@@ -270,40 +293,37 @@ fn partly_labelled_and_weighted_sentences_count_for_what_they_say() {
     let text = "# weight = 0\n1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n1\ta\t_\tNOUN\t_\t_\t_\t_\t_\t_\n2\tb\t_\t_\t_\t_\t_\t_\t_\t_\n3\tc\t_\tVERB\t_\t_\t_\t_\t_\t_\n\n";
     let sentences: Vec<Sentence> =
         SentenceReader::conllu(text.as_bytes(), "t").collect::<Result<_, _>>().unwrap();
-    let tagger = open(&train(&sentences, None, quick(Column::Upos), &mut |_| {}).unwrap());
+    let tagger = open(&train(&sentences, None, quick(Column::Upos)).unwrap());
     let mut tagged = vec![sentences[1].clone()];
-    tagger.decoder().unwrap().tag(&mut tagged, &Request::default()).unwrap();
+    tagger.decode(&mut tagged, &TaggerOptions::new()).unwrap();
     assert_eq!((tagged[0].upos(0), tagged[0].upos(2)), ("NOUN", "VERB"));
     let bad = text.replace("weight = 0", "weight = much");
     let sentences: Vec<Sentence> =
         SentenceReader::conllu(bad.as_bytes(), "t").collect::<Result<_, _>>().unwrap();
-    assert!(matches!(
-        train(&sentences, None, quick(Column::Upos), &mut |_| {}),
-        Err(TaggerError::Weight { .. })
-    ));
+    assert!(matches!(train(&sentences, None, quick(Column::Upos)), Err(TaggerError::Weight { .. })));
 }
 
 #[test]
 fn odd_inputs_are_refused_or_done() {
-    assert!(matches!(train(&[], None, quick(Column::Upos), &mut |_| {}), Err(TaggerError::NoLabels { .. })));
+    assert!(matches!(train(&[], None, quick(Column::Upos)), Err(TaggerError::NoLabels { .. })));
     let other = ModelWriter::new("parser", serde_json::Value::Null);
     let error = Tagger::open(&Model::from_bytes(&other.to_bytes()).unwrap()).unwrap_err().to_string();
     assert!(error.contains("parser"), "{error}");
     let single = vec![Sentence::from_conllu("1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n").unwrap()];
-    let tagger = open(&train(&single, Some(&single), quick(Column::Upos), &mut |_| {}).unwrap());
+    let tagger = open(&train(&single, Some(&single), quick(Column::Upos)).unwrap());
     assert_eq!(accuracy(&tagger, &single), 1.0);
     // A sentence of 50,000 words, labels that training has not seen, and none at all.
     let rows: String =
         (1..=50_000).map(|at| format!("{at}\tw{}\t_\tZ\t_\t_\t_\t_\t_\t_\n", at % 977)).collect();
-    let tagger = open(&train(&corpus(20, 1), None, quick(Column::Upos), &mut |_| {}).unwrap());
+    let tagger = open(&train(&corpus(20, 1), None, quick(Column::Upos)).unwrap());
     let long = vec![Sentence::from_conllu(&format!("{rows}\n")).unwrap()];
     assert_eq!(accuracy(&tagger, &long), 0.0);
-    assert!(tagger.decoder().unwrap().tag(&mut [], &Request::default()).unwrap().is_empty());
+    assert!(tagger.decode(&mut [], &TaggerOptions::new()).unwrap().is_empty());
 }
 
 #[test]
 fn flipped_bits_are_noticed() {
-    let bytes = train(&corpus(10, 1), None, quick(Column::Upos), &mut |_| {}).unwrap().model.to_bytes();
+    let bytes = train(&corpus(10, 1), None, quick(Column::Upos)).unwrap().model.to_bytes();
     for at in (0..bytes.len()).step_by(bytes.len() / 97) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 16;

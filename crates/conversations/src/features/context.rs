@@ -2,7 +2,7 @@
 
 use super::bucket;
 use crate::conversation::{Addressee, Conversation, Overlap};
-use crate::parts::Parts;
+use crate::parts::LinkParts;
 use crate::words::Cues;
 
 /// A possible link in small numbers; all features of links, pairs and triples are made of these.
@@ -50,7 +50,7 @@ const SOON: usize = 3;
 
 impl LinkContext {
     /// The contexts of all possible links, in their order.
-    pub(crate) fn all(conversation: &Conversation, parts: &Parts, contexts: &mut Vec<Self>) {
+    pub(crate) fn all(conversation: &Conversation, parts: &LinkParts, contexts: &mut Vec<Self>) {
         contexts.clear();
         contexts.resize(parts.links().len(), Self::default());
         let mut spoken = vec![0u32; conversation.authors as usize];

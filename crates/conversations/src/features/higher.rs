@@ -2,13 +2,13 @@
 
 use super::{LinkContext, Sink, put};
 use crate::conversation::{Conversation, Unit};
-use crate::parts::{Pair, PairShape, Parts, Triple};
+use crate::parts::{LinkParts, Pair, PairShape, Triple};
 use crate::words::Cues;
 
 pub(super) fn pair_features(
     conversation: &Conversation,
     contexts: &[LinkContext],
-    parts: &Parts,
+    parts: &LinkParts,
     pair: &Pair,
     sink: &mut impl Sink,
 ) {
@@ -50,7 +50,7 @@ pub(super) fn pair_features(
 pub(super) fn triple_features(
     conversation: &Conversation,
     contexts: &[LinkContext],
-    parts: &Parts,
+    parts: &LinkParts,
     triple: &Triple,
     sink: &mut impl Sink,
 ) {

@@ -10,7 +10,7 @@ use consonant_learn::hash::{combine, key};
 use rustc_hash::FxHashMap;
 
 use crate::conversation::Conversation;
-use crate::parts::Parts;
+use crate::parts::LinkParts;
 
 /// Where features go: into a list of keys, or into one with names.
 pub(crate) trait Sink {
@@ -95,29 +95,26 @@ impl Sink for Names {
     }
 }
 
-/// Calls `emit` for the features of each part, in the order of parts, with a sink that is made empty by `clear`.
+/// Calls `done` with each part, in their order, and a sink with its features, which `done` takes out.
 pub(crate) fn for_each_part<S: Sink>(
     conversation: &Conversation,
     contexts: &[LinkContext],
-    parts: &Parts,
+    parts: &LinkParts,
     sink: &mut S,
     mut done: impl FnMut(usize, &mut S),
 ) {
-    let mut part = 0;
-    for (&(source, target), context) in parts.links().iter().zip(contexts) {
+    let (links, pairs) = (parts.links().len(), parts.pairs().len());
+    for (part, (&(source, target), context)) in parts.links().iter().zip(contexts).enumerate() {
         link::features(conversation, source, target, context, sink);
         done(part, sink);
-        part += 1;
     }
-    for pair in parts.pairs() {
+    for (at, pair) in parts.pairs().iter().enumerate() {
         higher::pair_features(conversation, contexts, parts, pair, sink);
-        done(part, sink);
-        part += 1;
+        done(links + at, sink);
     }
-    for triple in parts.triples() {
+    for (at, triple) in parts.triples().iter().enumerate() {
         higher::triple_features(conversation, contexts, parts, triple, sink);
-        done(part, sink);
-        part += 1;
+        done(links + pairs + at, sink);
     }
 }
 

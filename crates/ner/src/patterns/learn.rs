@@ -68,9 +68,9 @@ impl PatternTask {
         labels: &Labels,
         ordinary: &OrdinaryWords,
     ) -> Result<(), NerError> {
-        let scheme = half.model.settings.scheme;
+        let scheme = half.model.scheme();
         let number = self.transitions.len();
-        self.transitions.push(half.model.decoder()?.transitions().to_vec());
+        self.transitions.push(half.model.transitions.to_vec());
         let scores = half.biased(bias)?.scores;
         for group in groups(&half.sentences) {
             let members: Vec<&Sentence> = group.iter().map(|&number| &half.sentences[number]).collect();
@@ -93,16 +93,12 @@ impl PatternTask {
     }
 
     /// Learns the weights.
-    pub(crate) fn learn(
-        mut self,
-        seed: u64,
-        threads: usize,
-        interrupt: Option<&AtomicBool>,
-    ) -> Result<Vec<f32>, NerError> {
+    pub(crate) fn learn(mut self, seed: u64, interrupt: Option<&AtomicBool>) -> Result<Vec<f32>, NerError> {
         if self.groups.is_empty() {
             return Ok(vec![0.0; self.layout.parameters()]);
         }
         self.value = (RATE * self.margin / self.groups.len() as f64).sqrt() as f32;
+        let threads = rayon::current_num_threads();
         let run = Run { epochs: EPOCHS, shuffle: true, seed, threads, interrupt, ..Run::default() };
         let trained = train(&self, &Learning::AveragedPerceptron.into(), run)?;
         Ok(trained.weights.iter().map(|weight| weight * self.value).collect())

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use consonant_learn::model::ModelWriter;
 use consonant_learn::trainer::Run;
 use consonant_sequence::features::FeatureBuffer;
-use consonant_sequence::{Labels, Training, train};
+use consonant_sequence::{Labels, train};
 use consonant_text::Sentence;
 use consonant_text::document::ranges;
 
@@ -22,13 +22,7 @@ pub(crate) fn learn(
     features: &Features,
     ordinary: &OrdinaryWords,
     labels: &Labels,
-    (settings, training, scope, epochs, interrupt): (
-        &NerSettings,
-        &Training,
-        Scope,
-        usize,
-        Option<&AtomicBool>,
-    ),
+    (settings, scope, epochs, interrupt): (&NerSettings, Scope, usize, Option<&AtomicBool>),
 ) -> Result<Vec<u8>, NerError> {
     let rows = FeatureRows::read(sentences, features, ordinary);
     let mut builder = corpus_builder(settings);
@@ -54,18 +48,18 @@ pub(crate) fn learn(
     }
     let corpus = builder.finish()?;
     // Any label may follow any other in the next occurrence of a word.
-    let plan = training.clone().into();
+    let plan = settings.training.clone().into();
     let run = Run {
         epochs,
-        shuffle: !training.algorithm().is_batch(),
+        shuffle: !settings.training.algorithm().is_batch(),
         seed: settings.seed,
-        threads: settings.threads,
+        threads: rayon::current_num_threads(),
         interrupt,
         ..Run::default()
     };
     let trained = train(&corpus, &plan, None, run)?;
     let mut writer = ModelWriter::new(TASK, serde_json::Value::Null);
-    trained.store(&mut writer, settings.precision);
+    trained.store(&mut writer, settings.precision());
     Ok(writer.to_bytes())
 }
 

@@ -11,7 +11,7 @@ use crate::parts::pairs_below;
 /// incoming arc g and modifiers m₁ < … < m_p, the value is the sum over k = 1 … p + 1 of `table[g][C(m_k,2) + m_{k−1}]`, with
 /// m₀ the start, number 0, and m_{p+1} the end: sibling, grandparent and grand-sibling scores in one table (Koo et al. 2010;
 /// Martins, Almeida & Smith 2013). The best configuration takes O(g p²).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct GrandSiblings {
     incoming: usize,
     modifiers: usize,
@@ -24,9 +24,18 @@ impl GrandSiblings {
     ///
     /// # Panics
     /// If the table has another length.
-    pub fn new(incoming: usize, modifiers: usize, table: Vec<f64>) -> Self {
+    pub fn new(incoming: usize, modifiers: usize, table: &[f64]) -> Self {
+        let mut automaton = Self::default();
+        automaton.rebuild(incoming, modifiers, table);
+        automaton
+    }
+
+    /// Makes this another automaton, in the same memory; panics as [`new`](Self::new) does.
+    pub fn rebuild(&mut self, incoming: usize, modifiers: usize, table: &[f64]) {
         assert_eq!(table.len(), incoming.max(1) * pairs_below(modifiers + 2), "scores of a head automaton");
-        Self { incoming, modifiers, table }
+        (self.incoming, self.modifiers) = (incoming, modifiers);
+        self.table.clear();
+        self.table.extend_from_slice(table);
     }
 
     fn rows(&self, g: usize) -> &[f64] {

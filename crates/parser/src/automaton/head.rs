@@ -17,7 +17,7 @@ use crate::parts::{pairs_below, triples_below};
 ///
 /// [`GrandSiblings`]: super::grand_siblings::GrandSiblings
 /// [`TriSiblings`]: super::tri_siblings::TriSiblings
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Head {
     incoming: usize,
     sides: [Tables; 2],
@@ -56,7 +56,7 @@ fn larger(a: Lanes, b: Lanes) -> Lanes {
 }
 
 /// The scores of one side, those of [`LANES`] incoming arcs side by side.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Tables {
     modifiers: usize,
     /// Blocks of incoming arcs, each with C(modifiers + 2, 2) entries; minus infinity where there is no arc.
@@ -65,23 +65,25 @@ struct Tables {
 }
 
 impl Tables {
-    fn new(incoming: usize, side: HeadSide) -> Self {
-        let HeadSide { modifiers, pairs, triples } = side;
-        if modifiers == 0 {
-            return Self { modifiers, pairs: Vec::new(), triples: Vec::new() };
+    fn rebuild(&mut self, incoming: usize, side: &HeadSide) {
+        self.modifiers = side.modifiers;
+        self.pairs.clear();
+        self.triples.clear();
+        if self.modifiers == 0 {
+            return;
         }
-        let size = pairs_below(modifiers + 2);
-        assert_eq!(pairs.len(), incoming.max(1) * size, "scores of neighbours");
+        let size = self.size();
+        assert_eq!(side.pairs.len(), incoming.max(1) * size, "scores of neighbours");
         assert!(
-            triples.is_empty() || triples.len() == triples_below(modifiers + 2),
+            side.triples.is_empty() || side.triples.len() == triples_below(self.modifiers + 2),
             "scores of three neighbours"
         );
-        let mut lanes = vec![NOTHING; incoming.max(1).div_ceil(LANES) * size];
-        for (g, row) in pairs.chunks_exact(size).enumerate() {
-            let block = &mut lanes[g / LANES * size..][..size];
+        self.pairs.resize(incoming.max(1).div_ceil(LANES) * size, NOTHING);
+        for (g, row) in side.pairs.chunks_exact(size).enumerate() {
+            let block = &mut self.pairs[g / LANES * size..][..size];
             block.iter_mut().zip(row).for_each(|(lanes, &score)| lanes[g % LANES] = score);
         }
-        Self { modifiers, pairs: lanes, triples }
+        self.triples.extend_from_slice(&side.triples);
     }
 
     fn size(&self) -> usize {
@@ -181,8 +183,16 @@ impl Head {
     ///
     /// # Panics
     /// If the tables of a side have other lengths than its modifiers ask for.
-    pub fn new(incoming: usize, sides: [HeadSide; 2]) -> Self {
-        Self { incoming, sides: sides.map(|side| Tables::new(incoming, side)) }
+    pub fn new(incoming: usize, sides: &[HeadSide; 2]) -> Self {
+        let mut head = Self::default();
+        head.rebuild(incoming, sides);
+        head
+    }
+
+    /// Makes this another automaton, in the same memory; panics as [`new`](Self::new) does.
+    pub fn rebuild(&mut self, incoming: usize, sides: &[HeadSide; 2]) {
+        self.incoming = incoming;
+        self.sides.iter_mut().zip(sides).for_each(|(tables, side)| tables.rebuild(incoming, side));
     }
 
     /// The first link of each side.

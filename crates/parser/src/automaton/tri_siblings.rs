@@ -10,7 +10,7 @@ use crate::parts::{pairs_below, triples_below};
 /// The links are the arcs to the candidate modifiers, outwards. With modifiers m₁ < … < m_p, the value is the sum over k = 2 …
 /// p + 1 of `table[C(m_k,3) + C(m_{k−1},2) + m_{k−2}]`, with m₀ the start, number 0, and m_{p+1} the end (Koo & Collins
 /// 2010; Martins, Almeida & Smith 2013). The best configuration takes O(p³).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct TriSiblings {
     modifiers: usize,
     table: Vec<f64>,
@@ -21,9 +21,18 @@ impl TriSiblings {
     ///
     /// # Panics
     /// If the table has another length.
-    pub fn new(modifiers: usize, table: Vec<f64>) -> Self {
+    pub fn new(modifiers: usize, table: &[f64]) -> Self {
+        let mut automaton = Self::default();
+        automaton.rebuild(modifiers, table);
+        automaton
+    }
+
+    /// Makes this another automaton, in the same memory; panics as [`new`](Self::new) does.
+    pub fn rebuild(&mut self, modifiers: usize, table: &[f64]) {
         assert_eq!(table.len(), triples_below(modifiers + 2), "scores of a tri-sibling automaton");
-        Self { modifiers, table }
+        self.modifiers = modifiers;
+        self.table.clear();
+        self.table.extend_from_slice(table);
     }
 
     fn row(&self, j: usize, k: usize) -> &[f64] {

@@ -16,13 +16,12 @@ use std::ops::Range;
 use consonant_learn::hash::{Fingerprint, combine, key};
 use consonant_text::Sentence;
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 
 /// Forms and lemmas that occur less often in training are known by their shape alone.
 const LEAST_COUNT: u32 = 2;
 
 /// Columns that a parser does not look at: those that its input will not have.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct IgnoredColumns {
     /// Lemmas; forms in lower case stand in for them.
     pub lemmas: bool,

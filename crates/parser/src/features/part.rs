@@ -2,7 +2,7 @@
 
 use super::template::{self, Attribute, Family, scatter};
 use super::{Encoded, distance};
-use crate::parts::{PartKinds, Parts, Side};
+use crate::parts::{PartKinds, Side, TreeParts};
 use crate::score::Part;
 
 /// Ways of an arc: two directions, then direction and distance.
@@ -72,7 +72,7 @@ fn token(position: usize) -> usize {
 
 /// Where a modifier of a side, or its start or end, stands among the tokens.
 #[inline]
-fn member(sentence: &Encoded, parts: &Parts, side: &Side, j: usize) -> usize {
+fn member(sentence: &Encoded, parts: &TreeParts, side: &Side, j: usize) -> usize {
     match j {
         0 => sentence.words + 3,
         j if j > side.modifiers() => sentence.words + 4,
@@ -189,7 +189,7 @@ impl Features {
     pub(crate) fn sibling(
         &self,
         sentence: &Encoded,
-        parts: &Parts,
+        parts: &TreeParts,
         side: &Side,
         i: usize,
         j: usize,
@@ -214,7 +214,7 @@ impl Features {
     pub(crate) fn arbitrary_sibling(
         &self,
         sentence: &Encoded,
-        parts: &Parts,
+        parts: &TreeParts,
         side: &Side,
         i: usize,
         j: usize,
@@ -228,7 +228,7 @@ impl Features {
     pub(crate) fn grandparent(
         &self,
         sentence: &Encoded,
-        parts: &Parts,
+        parts: &TreeParts,
         side: &Side,
         g: usize,
         j: usize,
@@ -251,7 +251,7 @@ impl Features {
     pub(crate) fn grand_sibling(
         &self,
         sentence: &Encoded,
-        parts: &Parts,
+        parts: &TreeParts,
         side: &Side,
         g: usize,
         i: usize,
@@ -268,7 +268,7 @@ impl Features {
     pub(crate) fn tri_sibling(
         &self,
         sentence: &Encoded,
-        parts: &Parts,
+        parts: &TreeParts,
         side: &Side,
         members: [usize; 3],
         out: &mut Vec<u32>,

@@ -1,0 +1,277 @@
+//! How a parser is trained and applied: flags, API and what the model stores.
+
+use std::fmt::{Display, Formatter};
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use consonant_learn::settings::{Arity, SettingValue};
+use consonant_learn::trainer::{Method, Parameter, Training};
+use consonant_map::oracle::arborescence::RootChildren;
+use consonant_task::{Solver, Usage};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::ParserError;
+use crate::features::IgnoredColumns;
+use crate::parts::PartKinds;
+use crate::prune::PruningLimits;
+
+consonant_task::names! {
+    /// A kind of parts besides arcs; see [`PartKinds`].
+    pub enum PartKind {
+        /// Neighbouring modifiers.
+        Siblings = "siblings",
+        /// A head's head, the head, and a modifier.
+        Grandparents = "grandparents",
+        /// Siblings together with their head's head.
+        GrandSiblings = "grand-siblings",
+        /// Three neighbouring modifiers.
+        TriSiblings = "tri-siblings",
+        /// Any two modifiers on one side of a head.
+        ArbitrarySiblings = "arbitrary-siblings",
+        /// The heads of two neighbouring words.
+        HeadBigrams = "head-bigrams",
+    }
+}
+
+consonant_task::names! {
+    /// A column that a parser need not look at.
+    pub enum Column {
+        /// Lemmas; forms in lower case stand in for them.
+        Lemmas = "lemmas",
+        /// Morphological features.
+        Features = "features",
+    }
+}
+
+consonant_task::settings! {
+    /// How a parser is trained.
+    pub struct ParserSettings {
+        algorithm training: Training<Method> = Method::PassiveAggressive;
+        /// 1: arcs; 2: siblings and grandparents; 3: grand-siblings, tri-siblings and head bigrams as well.
+        order: usize = 3, "1|2|3" in 1.0..=3.0;
+        /// Switches kinds of parts on or off: siblings, grandparents, grand-siblings, tri-siblings, arbitrary-siblings,
+        /// head-bigrams; with `-` before the name, off.
+        kinds: Switches<PartKind> = Switches::default(), "KIND,…" as "parts", research;
+        /// Looks for trees without crossing arcs; first order only.
+        projective: bool = false, "";
+        /// Whether exactly one word depends on the root.
+        single_root: bool = true, "on|off";
+        /// Keeps at most so many candidate heads for a word.
+        heads: usize = 10, "K" in 1.0..=65535.0;
+        /// Drops candidate heads that are less probable than this share of the most probable one.
+        share: f32 = 3e-5, "SHARE" as "head-share" in 0.0.., research;
+        /// Passes over the data.
+        epochs: usize = 10, "N" in 1.0..;
+        /// Stops after so many epochs without better heads on dev (default: do all epochs).
+        patience: Option<usize> = None, "N";
+        /// Leaves out sentences whose heads are no tree instead of refusing them.
+        skip_broken: bool = false, "";
+        /// Columns not to look at, because the input will not have them: lemmas, features.
+        ignored: Switches<Column> = Switches::default(), "COLUMN,…" as "ignore";
+        /// Weights of parts, as a power of two: one less halves most of the model.
+        bits: u32 = 23, "N" in 8.0..=30.0;
+        /// Weights of labels, as a power of two.
+        label_bits: u32 = 22, "N" in 8.0..=30.0, research;
+        /// Weights of the pruner, as a power of two.
+        pruner_bits: u32 = 20, "N" in 8.0..=30.0, research;
+        /// Sentences that are decoded with the same weights; they can be decoded in parallel.
+        batch: usize = 4, "N" in 1.0.., research;
+        /// Seed of the random order of sentences.
+        seed: u64 = 1, "N";
+    }
+}
+
+consonant_task::settings! {
+    /// How trees are found.
+    pub struct ParserOptions {
+        /// How trees are found: ad3, subgradient or exact (default: ad3; for projective models, dynamic programming).
+        decoder: Option<Solver> = None, "NAME";
+    }
+}
+
+impl ParserSettings {
+    /// The kinds of parts that are scored: those of the order, as they were switched on and off.
+    pub fn part_kinds(&self) -> PartKinds {
+        let mut kinds = PartKinds::of_order(self.order);
+        for &(kind, is_on) in &self.kinds.0 {
+            *match kind {
+                PartKind::Siblings => &mut kinds.siblings,
+                PartKind::Grandparents => &mut kinds.grandparents,
+                PartKind::GrandSiblings => &mut kinds.grand_siblings,
+                PartKind::TriSiblings => &mut kinds.tri_siblings,
+                PartKind::ArbitrarySiblings => &mut kinds.arbitrary_siblings,
+                PartKind::HeadBigrams => &mut kinds.head_bigrams,
+            } = is_on;
+        }
+        kinds
+    }
+
+    pub(crate) fn ignored_columns(&self) -> IgnoredColumns {
+        let mut ignored = IgnoredColumns::default();
+        for &(column, is_on) in &self.ignored.0 {
+            *match column {
+                Column::Lemmas => &mut ignored.lemmas,
+                Column::Features => &mut ignored.features,
+            } = is_on;
+        }
+        ignored
+    }
+
+    pub(crate) fn root_children(&self) -> RootChildren {
+        if self.single_root { RootChildren::One } else { RootChildren::Any }
+    }
+
+    pub(crate) fn pruning(&self) -> PruningLimits {
+        PruningLimits { heads: self.heads, share: self.share }
+    }
+
+    /// The algorithm with its parameters, of which some have defaults of their own here.
+    pub(crate) fn method(&self) -> Result<Training<Method>, ParserError> {
+        let training = self.training.clone();
+        Ok(match training.algorithm() {
+            Method::PassiveAggressive => {
+                training.or(Parameter::COST_AUGMENTED, 1.0)?.or(Parameter::C, 0.01)?
+            }
+            _ => training,
+        })
+    }
+
+    /// Refuses what cannot be, whatever the data are.
+    pub(crate) fn check_together(&self) -> Result<(), Usage> {
+        if self.training.algorithm().needs_gradient() {
+            let text = "a parser learns by decoding; choose one of the algorithms of `--algorithm list`";
+            return Err(Usage(text.to_owned()));
+        }
+        if self.projective && !self.part_kinds().is_first_order() {
+            return Err(Usage("--projective knows arcs only: add --order 1".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// Names that are switched on or, with `-` before them, off; commas stand between them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Switches<N>(pub Vec<(N, bool)>);
+
+impl<N> Default for Switches<N> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+/// All of these are on.
+impl<N, const COUNT: usize> From<[N; COUNT]> for Switches<N> {
+    fn from(names: [N; COUNT]) -> Self {
+        Self(names.into_iter().map(|name| (name, true)).collect())
+    }
+}
+
+/// One name with or without `-` before it.
+fn switch<N: FromStr<Err = Usage>>(text: &str) -> Result<(N, bool), String> {
+    let name = text.strip_prefix('-').unwrap_or(text);
+    name.parse().map(|known| (known, name == text)).map_err(|error: Usage| error.0)
+}
+
+fn written<N: Display>((name, is_on): &(N, bool)) -> String {
+    format!("{}{name}", if *is_on { "" } else { "-" })
+}
+
+impl<N: FromStr<Err = Usage> + Display> SettingValue for Switches<N> {
+    const ARITY: Arity = Arity::Many;
+
+    fn read(given: &[&str]) -> Result<Self, String> {
+        given.iter().flat_map(|text| text.split(',')).map(switch).collect::<Result<_, _>>().map(Self)
+    }
+
+    fn show(&self) -> Option<String> {
+        (!self.0.is_empty()).then(|| self.0.iter().map(written).collect::<Vec<_>>().join(","))
+    }
+}
+
+impl<N: Display> Serialize for Switches<N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(written))
+    }
+}
+
+impl<'de, N: FromStr<Err = Usage>> Deserialize<'de> for Switches<N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SwitchesVisitor(PhantomData))
+    }
+}
+
+/// Reads a list of names or, from older models, an object that says of each name whether it is on.
+struct SwitchesVisitor<N>(PhantomData<N>);
+
+impl<'de, N: FromStr<Err = Usage>> Visitor<'de> for SwitchesVisitor<N> {
+    type Value = Switches<N>;
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list of names")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> Result<Self::Value, A::Error> {
+        let mut switches = Vec::new();
+        while let Some(name) = names.next_element::<String>()? {
+            switches.push(switch(&name).map_err(Error::custom)?);
+        }
+        Ok(Switches(switches))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut names: A) -> Result<Self::Value, A::Error> {
+        let mut switches = Vec::new();
+        while let Some((name, is_on)) = names.next_entry::<String, bool>()? {
+            let (known, _) = switch(&name.replace('_', "-")).map_err(Error::custom)?;
+            switches.push((known, is_on));
+        }
+        Ok(Switches(switches))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consonant_task::Settings;
+
+    #[test]
+    fn parts_are_switched_on_and_off() {
+        let mut settings = ParserSettings::new().order(2usize);
+        settings.set("kinds", &["arbitrary-siblings,-grandparents", "head-bigrams"]).unwrap();
+        let expected = PartKinds {
+            siblings: true,
+            arbitrary_siblings: true,
+            head_bigrams: true,
+            ..PartKinds::default()
+        };
+        assert_eq!(settings.part_kinds(), expected);
+        let error = settings.set("kinds", &["uncles"]).unwrap_err().0;
+        assert!(
+            error.starts_with("--parts: expected siblings,") && error.ends_with("not `uncles`"),
+            "{error}"
+        );
+        let json = serde_json::to_string(&settings).unwrap();
+        assert!(json.contains(r#""kinds":["arbitrary-siblings","-grandparents","head-bigrams"]"#), "{json}");
+        assert_eq!(serde_json::from_str::<ParserSettings>(&json).unwrap(), settings);
+    }
+
+    #[test]
+    fn settings_of_older_models_are_read() {
+        let json = r#"{"kinds": {"siblings": true, "grandparents": false, "grand_siblings": false, "tri_siblings": false,
+            "arbitrary_siblings": true, "head_bigrams": false}, "heads": 4, "share": 0.5,
+            "algorithm": "passive-aggressive", "parameters": [], "ignored": {"lemmas": true, "features": false}}"#;
+        let settings: ParserSettings = serde_json::from_str(json).unwrap();
+        let expected = PartKinds { siblings: true, arbitrary_siblings: true, ..PartKinds::default() };
+        assert_eq!(settings.part_kinds(), expected);
+        assert_eq!((settings.heads, settings.share), (4, 0.5));
+        assert_eq!(settings.ignored_columns(), IgnoredColumns { lemmas: true, features: false });
+    }
+
+    #[test]
+    fn what_cannot_be_together_is_refused() {
+        let refused = |settings: ParserSettings| settings.check_together().unwrap_err().0;
+        assert!(refused(ParserSettings::new().projective(true)).contains("--order 1"));
+        assert!(refused(ParserSettings::new().training(Method::Lbfgs)).contains("--algorithm list"));
+        assert!(ParserSettings::new().projective(true).order(1usize).check_together().is_ok());
+    }
+}
