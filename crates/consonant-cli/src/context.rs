@@ -5,7 +5,6 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use tracing_subscriber::filter::LevelFilter;
 
 use crate::interrupt;
 use crate::output::Output;
@@ -38,7 +37,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Sets up the process once: thread pool, interrupt handler, messages of the libraries.
+    /// Sets up the process once: thread pool, interrupt handler.
     pub fn start(options: &GlobalOptions) -> Result<Context> {
         let reporter = Reporter::new(options.quiet, options.verbose);
         rayon::ThreadPoolBuilder::new()
@@ -46,19 +45,6 @@ impl Context {
             .build_global()
             .context("cannot start the thread pool")?;
         interrupt::install()?;
-        let level = match (options.quiet, options.verbose) {
-            (true, _) => LevelFilter::ERROR,
-            (_, true) => LevelFilter::DEBUG,
-            _ => LevelFilter::WARN,
-        };
-        let lines = reporter.clone();
-        tracing_subscriber::fmt()
-            .with_max_level(level)
-            .without_time()
-            .with_target(false)
-            .with_ansi(false)
-            .with_writer(move || lines.clone())
-            .init();
         Ok(Context { seed: options.seed, threads: rayon::current_num_threads(), reporter })
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use consonant_text::jsonl::{Fault, JsonlReader, Record, Source};
+use consonant::text::jsonl::{Fault, JsonlReader, Record, Source};
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 

@@ -6,6 +6,7 @@
 
 mod command;
 mod context;
+mod given;
 mod inputs;
 mod interrupt;
 mod jsonl;
@@ -14,8 +15,11 @@ mod progress;
 mod sentences;
 
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::Parser;
+use consonant::registry::Registry;
+use consonant::task::Usage;
 
 use command::Command;
 use context::{Context, GlobalOptions};
@@ -32,21 +36,22 @@ struct Cli {
     command: Command,
 }
 
-/// Raised by a command when its flags contradict each other in a way that clap cannot see; exit code 2.
-#[derive(Debug)]
-struct UsageError(String);
-
-impl std::fmt::Display for UsageError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
+/// The tasks that the program knows: those of the library.
+fn registry() -> &'static Registry {
+    static REGISTRY: OnceLock<Registry> = OnceLock::new();
+    REGISTRY.get_or_init(Registry::default)
 }
 
-impl std::error::Error for UsageError {}
-
-/// An error that ends the program with exit code 2.
+/// An error that ends the program with exit code 2: flags that contradict each other, values that cannot be.
 fn usage_error(message: impl Into<String>) -> anyhow::Error {
-    anyhow::Error::new(UsageError(message.into()))
+    anyhow::Error::new(Usage(message.into()))
+}
+
+/// Whether an error is the user's way to ask, not the data or the work.
+fn is_usage(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .any(|cause| cause.is::<Usage>() || matches!(cause.downcast_ref(), Some(consonant::Error::Usage(_))))
 }
 
 fn main() -> ExitCode {
@@ -58,7 +63,7 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {}", explain(&error));
-            ExitCode::from(if error.is::<UsageError>() { 2 } else { 1 })
+            ExitCode::from(if is_usage(&error) { 2 } else { 1 })
         }
     }
 }

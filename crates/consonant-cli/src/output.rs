@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
-use consonant_learn::file::AtomicFile;
+use consonant::learn::file::AtomicFile;
 
 use crate::interrupt;
 

@@ -81,20 +81,6 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// Lines of the libraries' `tracing` events pass the bars undamaged.
-impl Write for Reporter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &self.bars {
-            Some(bars) => bars.suspend(|| io::stderr().write(bytes)),
-            None => io::stderr().write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
-    }
-}
-
 /// How far one piece of work has come; may be advanced from any thread. It disappears when dropped.
 pub struct Progress {
     reporter: Reporter,

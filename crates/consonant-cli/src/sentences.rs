@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use consonant_text::columns::Column;
-use consonant_text::input::Input;
-use consonant_text::{Columns, Format, Sentence, SentenceReader};
+use consonant::text::columns::Column;
+use consonant::text::input::Input;
+use consonant::text::{Columns, Format, Sentence, SentenceReader};
 
 /// What such a file should have in it.
 pub const EXPECTED: &str = "sentences in CoNLL-U or columns";

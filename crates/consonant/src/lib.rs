@@ -1,13 +1,77 @@
 //! Structured prediction in language: models that agree, and prove it.
+//!
+//! ```
+//! let annotated = consonant::Pipeline::english()?.annotate("Ann Smith lives in Kiel. She works for Google.")?;
+//! let first = &annotated.document.sentences()[0];
+//! assert_eq!((first.form(4), first.upos(4), first.entity_label(4)), ("Kiel", "PROPN", "B-LOC"));
+//! assert!(annotated.certificates.tree[0].certificate.is_optimal());
+//! # Ok::<(), consonant::Error>(())
+//! ```
+//!
+//! - [`Pipeline`]: raw text to sentences with tags, names and trees, each with a certificate; [`Models`] says whose.
+//! - [`task`]: the contract of all tasks; [`registry`]: the tasks that there are, and what every client does with any of them.
+//! - [`segmenter`], [`tagger`], [`ner`], [`parser`], [`summarizer`], [`conversations`]: the tasks.
+//! - [`map`]: the engine, for scores and constraints of one's own; [`text`]: formats and scorers; [`learn`] and [`sequence`]:
+//!   what tasks are made of.
+//! - [`draw`] and [`plot`]: pictures.
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "pipeline")]
+mod annotators;
 pub mod draw;
 mod error;
+#[cfg(feature = "tagger")]
+mod jackknife;
 mod models;
+#[cfg(feature = "pipeline")]
 pub mod pipeline;
 pub mod plot;
+pub mod registry;
 
+#[cfg(feature = "pipeline")]
+pub use annotators::Tagging;
+#[cfg(all(feature = "pipeline", feature = "summarizer"))]
+pub use annotators::TopicAnnotator;
+#[cfg(feature = "conversations")]
+pub use consonant_conversations as conversations;
+pub use consonant_learn as learn;
+pub use consonant_map as map;
+#[cfg(feature = "ner")]
+pub use consonant_ner as ner;
+#[cfg(feature = "parser")]
+pub use consonant_parser as parser;
+#[cfg(feature = "segmenter")]
+pub use consonant_segmenter as segmenter;
+pub use consonant_sequence as sequence;
+#[cfg(feature = "summarizer")]
+pub use consonant_summarizer as summarizer;
+#[cfg(feature = "tagger")]
+pub use consonant_tagger as tagger;
+pub use consonant_task as task;
+pub use consonant_text as text;
+
+#[cfg(feature = "conversations")]
+pub use conversations::Linker;
 pub use error::Error;
+pub use map::Certificate;
 pub use models::Models;
-pub use pipeline::{Annotator, Layers, Pipeline};
+#[cfg(feature = "ner")]
+pub use ner::Ner;
+#[cfg(feature = "parser")]
+pub use parser::Parser;
+#[cfg(feature = "pipeline")]
+pub use pipeline::{Annotated, Certificates, Layers, Pipeline};
+pub use registry::Registry;
+#[cfg(feature = "segmenter")]
+pub use segmenter::Segmenter;
+#[cfg(feature = "summarizer")]
+pub use summarizer::Summarizer;
+#[cfg(feature = "tagger")]
+pub use tagger::Tagger;
+pub use task::Task;
+
+/// The guide's programs are tests.
+#[cfg(all(doctest, feature = "pipeline"))]
+#[doc = include_str!("../../../docs/library.md")]
+struct Guide;

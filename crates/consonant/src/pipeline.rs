@@ -1,26 +1,15 @@
 //! From raw text to annotated sentences: segmenter, then tagger, names and parser.
-//!
-//! ```
-//! use consonant::Pipeline;
-//!
-//! let pipeline = Pipeline::english()?;
-//! let document = pipeline.annotator()?.document("Ann lives in Kiel. She rows.")?;
-//! assert_eq!(document.sentences().len(), 2);
-//! # Ok::<(), consonant::Error>(())
-//! ```
 
 use std::io::Read;
 use std::sync::Arc;
 
-use consonant_ner::NerModel;
-use consonant_parser::Parser;
-use consonant_segmenter::{Rules, Segmenter, Start};
-use consonant_tagger::Tagger;
+use consonant_segmenter::{Rules, Start};
+use consonant_task::{Annotate, Failure, Reads, Task as _, Unit};
 use consonant_text::plain::{Passage, PassageReader};
 use consonant_text::{Document, Sentence};
 use rayon::prelude::*;
 
-use crate::{Error, Models};
+use crate::{Error, Models, Ner, Parser, Segmenter, Tagger};
 
 /// What is put on top of sentences and tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,14 +22,38 @@ pub struct Layers {
     pub tree: bool,
 }
 
-/// The models of a pipeline, opened. Weights stay where they lie: opening takes milliseconds.
+/// A text with its layers.
+#[derive(Debug)]
+pub struct Annotated {
+    /// Text, sentences, tokens and layers.
+    pub document: Document,
+    /// What is proven of each layer.
+    pub certificates: Certificates,
+}
+
+/// How the decoding of each layer went; empty for layers that were not asked for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Certificates {
+    /// A unit for each sentence.
+    pub tags: Vec<Unit>,
+    /// A unit for each sentence, or for each group of sentences whose names agree.
+    pub entities: Vec<Unit>,
+    /// A unit for each sentence.
+    pub tree: Vec<Unit>,
+}
+
+/// The models of a pipeline, opened. Weights stay where they lie: opening takes milliseconds. Annotates on rayon's threads; the
+/// outcome is the same for any number of them.
 #[derive(Debug)]
 pub struct Pipeline {
     segmenter: Segmenter,
     tagger: Option<Tagger>,
-    names: Option<NerModel>,
+    names: Option<Ner>,
     parser: Option<Parser>,
 }
+
+/// Passages that are annotated together.
+const BATCH: usize = 8;
 
 impl Pipeline {
     /// The embedded English models, all layers.
@@ -51,16 +64,16 @@ impl Pipeline {
 
     /// Opens what the layers need. Without a model the segmenter works by rules; any other model must be there.
     pub fn open(models: &Models, layers: Layers) -> Result<Self, Error> {
-        let segmenter = match models.open(consonant_segmenter::TASK)? {
+        let segmenter = match models.open(Segmenter::NAME)? {
             Some(model) => Segmenter::open(&model).map_err(Error::task)?,
             None => Segmenter::rules(Rules::english()),
         };
         let open = |wanted: bool, task, layer| wanted.then(|| models.expect(task, layer)).transpose();
-        let names = open(layers.entities, consonant_ner::TASK, "the layer `entities`")?;
-        let names = names.as_ref().map(NerModel::open).transpose().map_err(Error::task)?;
-        let reads_tags = layers.tree || names.as_ref().is_some_and(NerModel::reads_tags);
-        let tagger = open(layers.tags || reads_tags, consonant_tagger::TASK, "the layer `tags`")?;
-        let parser = open(layers.tree, consonant_parser::TASK, "the layer `tree`")?;
+        let names = open(layers.entities, Ner::NAME, "the layer `entities`")?;
+        let names = names.as_ref().map(Ner::open).transpose().map_err(Error::task)?;
+        let reads_tags = layers.tree || names.as_ref().is_some_and(|names| names.reads() == Reads::Tags);
+        let tagger = open(layers.tags || reads_tags, Tagger::NAME, "the layer `tags`")?;
+        let parser = open(layers.tree, Parser::NAME, "the layer `tree`")?;
         Ok(Self {
             segmenter,
             tagger: tagger.as_ref().map(Tagger::open).transpose().map_err(Error::task)?,
@@ -71,50 +84,31 @@ impl Pipeline {
 
     /// The layers that a set of models can give.
     pub fn layers_of(models: &Models) -> Layers {
-        let tags = models.has(consonant_tagger::TASK);
-        let entities = models.has(consonant_ner::TASK);
-        Layers { tags, entities, tree: tags && models.has(consonant_parser::TASK) }
+        let tags = models.has(Tagger::NAME);
+        let entities = models.has(Ner::NAME);
+        Layers { tags, entities, tree: tags && models.has(Parser::NAME) }
     }
 
-    /// Annotates with buffers that are reused.
-    pub fn annotator(&self) -> Result<Annotator<'_>, Error> {
-        let tagger = self.tagger.as_ref().map(Tagger::decoder).transpose().map_err(Error::task)?;
-        let names = self.names.as_ref().map(NerModel::decoder).transpose().map_err(Error::task)?;
-        Ok(Annotator { segmenter: self.segmenter.decoder(), tagger, names, parser: self.parser.as_ref() })
-    }
-}
-
-/// Passages that are annotated together.
-const BATCH: usize = 8;
-
-/// Annotates texts, on rayon's threads; the outcome is the same for any number of them.
-pub struct Annotator<'p> {
-    segmenter: consonant_segmenter::Decoder<'p>,
-    tagger: Option<consonant_tagger::Decoder<'p>>,
-    names: Option<consonant_ner::Decoder<'p>>,
-    parser: Option<&'p Parser>,
-}
-
-impl Annotator<'_> {
     /// Finds the sentences of one text and annotates them.
-    pub fn document(&self, text: &str) -> Result<Document, Error> {
+    pub fn annotate(&self, text: &str) -> Result<Annotated, Error> {
         let mut document = self.segmenter.segment(text).map_err(Error::task)?;
-        self.annotate(document.sentences_mut())?;
-        Ok(document)
+        let certificates = self.annotate_sentences(document.sentences_mut())?;
+        Ok(Annotated { document, certificates })
     }
 
     /// Annotates sentences that have their tokens already.
-    pub fn annotate(&self, sentences: &mut [Sentence]) -> Result<(), Error> {
+    pub fn annotate_sentences(&self, sentences: &mut [Sentence]) -> Result<Certificates, Error> {
+        let mut certificates = Certificates::default();
         if let Some(tagger) = &self.tagger {
-            tagger.tag(sentences, &Default::default()).map_err(Error::task)?;
+            certificates.tags = tagger.decode(sentences, &Default::default()).map_err(Error::task)?;
         }
         if let Some(names) = &self.names {
-            names.decode(sentences, &Default::default()).map_err(Error::task)?;
+            certificates.entities = names.decode(sentences, &Default::default()).map_err(Error::task)?;
         }
-        if let Some(parser) = self.parser {
-            parser.parse(sentences, parser.algorithm()).map_err(Error::task)?;
+        if let Some(parser) = &self.parser {
+            certificates.tree = parser.decode(sentences, &Default::default()).map_err(Error::task)?;
         }
-        Ok(())
+        Ok(certificates)
     }
 
     /// Annotates a stream of raw text, one document, in memory that does not grow with it. Sentences come in order, a batch at
@@ -123,7 +117,7 @@ impl Annotator<'_> {
         &self,
         stream: impl Read,
         name: &Arc<str>,
-        mut each: impl FnMut(&[Sentence]) -> Result<(), E>,
+        mut each: impl FnMut(&[Sentence], Certificates) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut reader = PassageReader::new(stream, Arc::clone(name));
         let mut passages = vec![Passage::default(); BATCH];
@@ -138,8 +132,8 @@ impl Annotator<'_> {
             let pieces: Result<Vec<Vec<Sentence>>, Error> =
                 passages[..filled].par_iter().map(|passage| self.segment(passage)).collect();
             let mut sentences: Vec<Sentence> = pieces?.into_iter().flatten().collect();
-            self.annotate(&mut sentences)?;
-            each(&sentences)?;
+            let certificates = self.annotate_sentences(&mut sentences)?;
+            each(&sentences, certificates)?;
         }
     }
 
@@ -151,5 +145,16 @@ impl Annotator<'_> {
         let mut sentences = segments.map_err(Error::task)?.sentences;
         sentences.first_mut().into_iter().for_each(Sentence::mark_document);
         Ok(sentences)
+    }
+}
+
+impl Annotate for Pipeline {
+    fn document(&self, text: &str) -> Result<Document, Failure> {
+        Ok(Pipeline::annotate(self, text)?.document)
+    }
+
+    fn annotate(&self, sentences: &mut [Sentence]) -> Result<(), Failure> {
+        self.annotate_sentences(sentences)?;
+        Ok(())
     }
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use consonant_text::input::Input;
-use consonant_text::jsonl::{SentenceRecord, write_record};
-use consonant_text::{Format as InputFormat, Sentence};
+use consonant::text::input::Input;
+use consonant::text::jsonl::{SentenceRecord, write_record};
+use consonant::text::{Format as InputFormat, Sentence};
 
 use crate::context::Context;
 use crate::inputs;
@@ -99,7 +99,6 @@ impl Annotate {
             Format::Svg => Writer::Svg(Svg::default()),
         };
         let pipeline = Pipeline::open(&models, layers)?;
-        let annotator = pipeline.annotator()?;
         let mut out = context.open_output(self.output.as_deref())?;
         let progress = context.progress_beside(&out, "annotating sentences", None);
         for path in files {
@@ -110,7 +109,7 @@ impl Annotate {
                     "{name} looks like data with a format, but is read as raw text; `consonant predict` keeps formats"
                 ));
             }
-            annotator.stream(input, &name, |sentences| -> Result<()> {
+            pipeline.stream(input, &name, |sentences, _| -> Result<()> {
                 for sentence in sentences {
                     writer.write(sentence, &mut out)?;
                 }

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use consonant_text::check::{Check as Settings, check};
-use consonant_text::input::Input;
-use consonant_text::{Format, Scheme};
+use consonant::text::check::{Check as Settings, check};
+use consonant::text::input::Input;
+use consonant::text::{Format, Scheme};
 
 use crate::context::Context;
 use crate::inputs;

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use consonant_text::convert::{Conversion, convert};
-use consonant_text::input::Input;
-use consonant_text::{Format, Scheme};
+use consonant::text::convert::{Conversion, convert};
+use consonant::text::input::Input;
+use consonant::text::{Format, Scheme};
 
 use crate::context::Context;
 use crate::inputs;

@@ -7,10 +7,10 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use consonant_map::problem::{self, Format, FormatError, Problem};
-use consonant_map::solver::{Limits, Method, solve};
-use consonant_map::{Graph, Solution};
-use consonant_text::input::Input;
+use consonant::map::problem::{self, Format, FormatError, Problem};
+use consonant::map::solver::{Limits, Method, solve};
+use consonant::map::{Graph, Solution};
+use consonant::text::input::Input;
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
@@ -155,7 +155,7 @@ impl Solve {
     }
 
     fn chart(&self, solution: &Solution) -> Chart {
-        let series = |name: &str, y: fn(&consonant_map::TracePoint) -> f64| Series {
+        let series = |name: &str, y: fn(&consonant::map::TracePoint) -> f64| Series {
             name: name.into(),
             points: solution.trace.iter().map(|p| (p.seconds, y(p))).collect(),
             steps: true,

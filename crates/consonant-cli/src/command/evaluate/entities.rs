@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use consonant_text::Sentence;
-use consonant_text::entity::{self, Scheme};
-use consonant_text::evaluate::{CharacterSpans, Conlleval, compare_spans};
+use consonant::text::Sentence;
+use consonant::text::entity::{self, Scheme};
+use consonant::text::evaluate::{CharacterSpans, Conlleval, compare_spans};
 
 use super::report::{Files, Scored, nothing_to_score};
 use crate::context::Context;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
-use consonant_text::evaluate::LinkScores;
+use consonant::text::evaluate::LinkScores;
 use serde::{Deserialize, Serialize};
 
 use super::report::{Files, Scored, nothing_to_score};

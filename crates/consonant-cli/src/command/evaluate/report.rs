@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, ValueEnum};
-use consonant_text::evaluate::{Bootstrap, Comparison, Interval, UnitRatios};
+use consonant::text::evaluate::{Bootstrap, Comparison, Interval, UnitRatios};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
-use consonant_text::evaluate::{Rouge, RougeScores};
+use consonant::text::evaluate::{Rouge, RougeScores};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 

@@ -6,9 +6,9 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use consonant_text::columns::Column;
-use consonant_text::evaluate::TagScorer;
-use consonant_text::{Layer, Sentence};
+use consonant::text::columns::Column;
+use consonant::text::evaluate::TagScorer;
+use consonant::text::{Layer, Sentence};
 
 use super::report::{Files, Scored, nothing_to_score};
 use crate::context::Context;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use consonant_text::evaluate::{EvaluationError, MultiwordToken, TreeScorer, TreeSentence, TreeWord};
-use consonant_text::{Layer, RowId, Sentence, SentenceReader};
+use consonant::text::evaluate::{EvaluationError, MultiwordToken, TreeScorer, TreeSentence, TreeWord};
+use consonant::text::{Layer, RowId, Sentence, SentenceReader};
 
 use super::report::{Files, Scored, nothing_to_score};
 use crate::context::Context;

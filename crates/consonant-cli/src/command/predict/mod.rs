@@ -1,24 +1,22 @@
-//! `consonant predict`: the model knows its task; one file a task.
+//! `consonant predict`: the model knows its task.
 
-mod frame;
-pub(super) mod ner;
-mod parser;
 mod report;
-mod segmenter;
-mod summarizer;
-mod tagger;
-mod threads;
 
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
-use clap::Args;
-use consonant_learn::model::Model;
-use consonant_tagger::Tagger;
+use anyhow::{Context as _, Result};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use consonant::learn::model::Model;
+use consonant::registry::{AnyTask, Given, Prediction};
+use consonant::task::{Annotate, Reads};
+use consonant::{Error, Tagging, TopicAnnotator};
 
+use self::report::Report;
 use crate::context::Context;
-use crate::inputs;
+use crate::given::Setting;
+use crate::{given, inputs, registry, usage_error};
 
 /// Fills in what a model predicts; the output has the input's format.
 #[derive(Args)]
@@ -35,21 +33,11 @@ pub struct Predict {
     /// Where the output goes (default: standard output).
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// How models that must agree are decoded: two-slave, spanning-trees, ad3, subgradient or exact.
-    #[arg(long, value_name = "NAME")]
-    decoder: Option<String>,
-    /// Add the probability of each prediction.
-    #[arg(long)]
-    marginals: bool,
-    /// Add the K best outputs of each sentence.
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    n_best: u16,
+    #[command(flatten)]
+    options: Options,
     /// Write the graph of each group of sentences whose names agree into a folder, as problems for `consonant solve`.
     #[arg(long, value_name = "DIR")]
     graphs: Option<PathBuf>,
-    /// Words of a summary at most (default: as many as the line's own `summaries` have on average, or 100).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=60_000))]
-    words: Option<u32>,
     /// Write value, bound, status and time of each unit, and their totals, as JSON.
     #[arg(long, value_name = "FILE.json")]
     report: Option<PathBuf>,
@@ -58,42 +46,102 @@ pub struct Predict {
     tagger: Option<PathBuf>,
 }
 
-impl Predict {
-    /// Opens the model and lets its task predict.
-    pub fn run(self, context: &Context) -> Result<ExitCode> {
-        let model = Model::open(&self.model)?;
-        if self.graphs.is_some() && model.task() != consonant_ner::TASK {
-            return Err(crate::usage_error("--graphs is for recognizers of names that agree by patterns"));
-        }
-        if self.tagger.is_some() && ![consonant_parser::TASK, consonant_ner::TASK].contains(&model.task()) {
-            return Err(crate::usage_error(
-                "--tagger is for parsers and recognizers of names, which read tags",
-            ));
-        }
-        if self.words.is_some() && model.task() != consonant_summarizer::TASK {
-            return Err(crate::usage_error("--words is for summarizers"));
-        }
-        match model.task() {
-            consonant_tagger::TASK => tagger::predict(&self, &model, context),
-            consonant_ner::TASK => ner::predict(&self, &model, context),
-            consonant_parser::TASK => parser::predict(&self, &model, context),
-            consonant_segmenter::TASK => segmenter::predict(&self, &model, context),
-            consonant_summarizer::TASK => summarizer::predict(&self, &model, context),
-            consonant_conversations::TASK => threads::predict(&self, &model, context),
-            other => bail!(
-                "{} is a model for `{other}`, which this program cannot predict with",
-                self.model.display()
-            ),
+/// The decode options of all tasks; the model's task takes its own.
+struct Options(Given);
+
+/// Each option once, however many tasks have it.
+fn options() -> Vec<Setting> {
+    let mut all: Vec<Setting> = Vec::new();
+    for setting in registry().tasks().flat_map(AnyTask::options) {
+        if !all.iter().any(|(field, _)| field.name == setting.0.name) {
+            all.push(setting);
         }
     }
+    all
+}
 
-    /// The inputs; standard input if there are none.
-    fn inputs(&self) -> Result<Vec<PathBuf>> {
-        inputs::or_standard_input(self.files.clone())
+impl FromArgMatches for Options {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(given::flags(matches, &options())))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 
-/// Opens a tagger whose tags another model reads, or that training goes on from.
-pub(super) fn open_tagger(path: &Path) -> Result<Tagger> {
-    Ok(Tagger::open(&Model::open(path)?)?)
+impl Args for Options {
+    fn augment_args(command: Command) -> Command {
+        given::augment(command, &options())
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl Predict {
+    /// Opens the model and lets its task predict.
+    pub fn run(self, context: &Context) -> Result<ExitCode> {
+        let name = self.model.display().to_string();
+        let file = Model::open(&self.model)?;
+        let model = registry().open(&file, &name)?;
+        self.check_options(model.task())?;
+        let files = inputs::or_standard_input(self.files)?;
+        let annotator: Option<Box<dyn Annotate>> = match (&self.tagger, model.reads()) {
+            (Some(path), Reads::Tags) => Some(Box::new(Tagging::open(path)?)),
+            (Some(_), _) => {
+                return Err(usage_error(format!(
+                    "{name} does not read tags, so --tagger is of no use to it"
+                )));
+            }
+            (None, Reads::Trees) => {
+                let beside = self.model.parent().filter(|folder| folder.join("parser.model").exists());
+                Some(Box::new(TopicAnnotator::open(beside)?))
+            }
+            (None, _) => None,
+        };
+        let mut report = Report::open(context, self.report.as_deref())?;
+        let mut out = context.open_output(self.output.as_deref())?;
+        let progress = context.progress_beside(&out, "predicting", None);
+        if let Some(folder) = &self.graphs {
+            fs::create_dir_all(folder).with_context(|| format!("cannot write {}", folder.display()))?;
+        }
+        let mut number = 0;
+        let mut write_problem = |problem: String| -> Result<(), Error> {
+            number += 1;
+            let path = self.graphs.iter().map(|folder| folder.join(format!("{number}.json"))).next();
+            Ok(path.map_or(Ok(()), |path| fs::write(path, problem))?)
+        };
+        model.predict(Prediction {
+            inputs: &files,
+            out: &mut out,
+            given: &self.options.0,
+            annotator: annotator.as_deref(),
+            problems: self.graphs.is_some().then_some(&mut write_problem),
+            done: &mut |items, units, seconds| {
+                progress.advance(items as u64);
+                report.add(units, seconds);
+            },
+        })?;
+        out.finish()?;
+        report.finish()?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Refuses options of other tasks by name.
+    fn check_options(&self, task: &str) -> Result<()> {
+        let known = registry().get(task).map(AnyTask::options).unwrap_or_default();
+        for (name, _) in &self.options.0.flags {
+            if !known.iter().any(|(field, _)| field.name == name) {
+                let whose = |task: &&dyn AnyTask| task.options().iter().any(|(field, _)| field.name == name);
+                let others: Vec<&str> = registry().tasks().filter(whose).map(AnyTask::plural).collect();
+                let flag = name.replace('_', "-");
+                let whose = others.join(" and ");
+                return Err(usage_error(format!("--{flag} is for {whose}; this is a model for `{task}`")));
+            }
+        }
+        Ok(())
+    }
 }

@@ -4,21 +4,11 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
-use consonant_map::Certificate;
+use consonant::task::Unit;
 use serde::Serialize;
 
 use crate::context::Context;
 use crate::output::Output;
-
-/// How the decoding of one unit (a sentence, a document, a topic) went.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct Unit {
-    /// What is known about the output.
-    #[serde(flatten)]
-    pub certificate: Certificate,
-    /// Tokens of the unit.
-    pub tokens: usize,
-}
 
 #[derive(Default, Serialize)]
 struct Total {
@@ -27,6 +17,7 @@ struct Total {
     value: f64,
     bound: f64,
     iterations: usize,
+    /// By the clock, which threads make shorter than the sum of the units' seconds.
     seconds: f64,
     tokens: usize,
     tokens_per_second: f64,
@@ -46,25 +37,28 @@ impl Report {
         Ok(Report { out, units: Vec::new(), total: Total::default() })
     }
 
-    /// Adds a unit.
-    pub fn add(&mut self, unit: Unit) {
+    /// Adds units that took so many seconds together, by the clock.
+    pub fn add(&mut self, units: Vec<Unit>, seconds: f64) {
         if self.out.is_none() {
             return;
         }
         let total = &mut self.total;
-        total.units += 1;
-        total.optimal += usize::from(unit.certificate.is_optimal());
-        total.value += unit.certificate.value().unwrap_or(0.0);
-        total.bound += unit.certificate.bound();
-        total.iterations += unit.certificate.iterations;
-        total.tokens += unit.tokens;
-        self.units.push(unit);
+        for Unit { certificate, tokens, .. } in &units {
+            total.units += 1;
+            total.optimal += usize::from(certificate.is_optimal());
+            total.value += certificate.value().unwrap_or(0.0);
+            total.bound += certificate.bound();
+            total.iterations += certificate.iterations;
+            total.tokens += tokens;
+        }
+        total.seconds += seconds;
+        self.units.extend(units);
     }
 
-    /// Writes the report; `seconds` is the time that decoding took by the clock, which threads make shorter than the units' sum.
-    pub fn finish(mut self, seconds: f64) -> Result<()> {
+    /// Writes the report.
+    pub fn finish(mut self) -> Result<()> {
         let Some(mut out) = self.out else { return Ok(()) };
-        self.total.seconds = seconds;
+        let seconds = self.total.seconds;
         self.total.tokens_per_second = if seconds > 0.0 { self.total.tokens as f64 / seconds } else { 0.0 };
         serde_json::to_writer_pretty(
             &mut out,

@@ -1,0 +1,415 @@
+//! The tasks that there are, one line each, and what every client does with any of them.
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::io::Write;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use consonant_learn::model::Model;
+use consonant_learn::settings::Field;
+use consonant_task::{
+    Annotate, Batch, Data, Explanation, Inspection, Item, ItemError, Reads, Settings, Source, Task, Trained,
+    Unit, Usage, Watch,
+};
+use serde_json::{Map, Value};
+
+use crate::Error;
+#[cfg(feature = "tagger")]
+pub use crate::jackknife::Jackknife;
+
+/// The tasks that a client knows.
+#[derive(Debug)]
+pub struct Registry {
+    tasks: Vec<Box<dyn AnyTask>>,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        let registry = Self::new();
+        #[cfg(feature = "segmenter")]
+        let registry = registry.with::<crate::Segmenter>();
+        #[cfg(feature = "tagger")]
+        let registry = registry.with::<crate::Tagger>();
+        #[cfg(feature = "ner")]
+        let registry = registry.with::<crate::Ner>();
+        #[cfg(feature = "parser")]
+        let registry = registry.with::<crate::Parser>();
+        #[cfg(feature = "summarizer")]
+        let registry = registry.with::<crate::Summarizer>();
+        #[cfg(feature = "conversations")]
+        let registry = registry.with::<crate::Linker>();
+        registry
+    }
+}
+
+impl Registry {
+    /// Without any task.
+    pub fn new() -> Self {
+        Self { tasks: Vec::new() }
+    }
+
+    /// With another task.
+    #[must_use]
+    pub fn with<T: Task>(mut self) -> Self {
+        self.tasks.push(Box::new(Entry::<T>(PhantomData)));
+        self
+    }
+
+    /// All tasks, in order.
+    pub fn tasks(&self) -> impl Iterator<Item = &dyn AnyTask> {
+        self.tasks.iter().map(AsRef::as_ref)
+    }
+
+    /// The task of this name.
+    pub fn get(&self, name: &str) -> Option<&dyn AnyTask> {
+        self.tasks().find(|task| task.name() == name)
+    }
+
+    /// Opens a model by the task that it names; `name` is for messages.
+    pub fn open(&self, model: &Model, name: &str) -> Result<Box<dyn AnyModel>, Error> {
+        let task = self.get(model.task()).ok_or_else(|| Error::UnknownTask {
+            name: name.to_owned(),
+            task: model.task().to_owned(),
+            known: self.tasks().map(AnyTask::name).collect::<Vec<_>>().join(", "),
+        })?;
+        task.open(model)
+    }
+}
+
+/// Settings as a client gives them: the values of a file, and flags, which win.
+#[derive(Debug, Clone, Default)]
+pub struct Given {
+    /// From a settings file or another language.
+    pub values: Map<String, Value>,
+    /// Names of fields and what stands behind their flags.
+    pub flags: Vec<(String, Vec<String>)>,
+}
+
+impl Given {
+    /// The settings that were given, checked; all others have their defaults.
+    pub fn settings<S: Settings>(&self) -> Result<S, Usage> {
+        let mut settings = S::default().overlaid(self.values.clone())?;
+        for field in S::FIELDS {
+            for (_, texts) in self.flags.iter().filter(|(name, _)| name == field.name) {
+                let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+                settings.set(field.name, &texts)?;
+            }
+        }
+        settings.check()?;
+        Ok(settings)
+    }
+}
+
+/// The files that a training reads, and what surrounds it.
+#[derive(Default)]
+pub struct TrainingFiles<'f> {
+    /// For each of the task's sources, its files.
+    pub sources: Vec<Vec<PathBuf>>,
+    /// Files on which the best epoch is chosen.
+    pub dev: Vec<PathBuf>,
+    /// A model to go on from.
+    pub initial: Option<Model>,
+    /// Who fills in the layers that the task reads.
+    pub annotator: Option<&'f dyn Annotate>,
+    /// Tags training data by taggers that have not seen it.
+    #[cfg(feature = "tagger")]
+    pub jackknife: Option<Jackknife<'f>>,
+}
+
+/// What a prediction reads and writes.
+pub struct Prediction<'p> {
+    /// The input files; `-` is standard input.
+    pub inputs: &'p [PathBuf],
+    /// Where items go.
+    pub out: &'p mut dyn Write,
+    /// Decode options.
+    pub given: &'p Given,
+    /// Who fills in the layers that the model reads.
+    pub annotator: Option<&'p dyn Annotate>,
+    /// Hears of each problem that is solved, in JSON.
+    pub problems: Option<&'p mut dyn FnMut(String) -> Result<(), Error>>,
+    /// Hears of each batch: how many items, the units that were decoded, the seconds it took by the clock.
+    pub done: &'p mut dyn FnMut(usize, Vec<Unit>, f64),
+}
+
+/// A task whose type is gone.
+pub trait AnyTask: Debug + Send + Sync {
+    /// [`Task::NAME`].
+    fn name(&self) -> &'static str;
+    /// [`Task::PLURAL`].
+    fn plural(&self) -> &'static str;
+    /// [`Task::ABOUT`].
+    fn about(&self) -> &'static str;
+    /// [`Task::EXAMPLE`].
+    fn example(&self) -> &'static str;
+    /// [`Task::SOURCES`].
+    fn sources(&self) -> &'static [Source];
+    /// [`Task::READS`].
+    fn reads(&self) -> Reads;
+    /// [`Task::CONTINUES`].
+    fn continues(&self) -> bool;
+    /// [`Task::DRAWS`].
+    fn draws(&self) -> bool;
+    /// Its settings, and each one's default as a flag would say it.
+    fn settings(&self) -> Vec<(&'static Field, Option<String>)>;
+    /// Its decode options likewise.
+    fn options(&self) -> Vec<(&'static Field, Option<String>)>;
+    /// [`Task::algorithms`].
+    fn algorithms(&self) -> String;
+    /// Whether the settings make sense, before any data are read.
+    fn check(&self, given: &Given) -> Result<(), Error>;
+    /// [`Task::diagram`].
+    fn diagram(&self, given: &Given) -> Result<Option<String>, Error>;
+    /// Trains from files.
+    fn train(
+        &self,
+        files: &TrainingFiles<'_>,
+        given: &Given,
+        watch: &mut Watch<'_>,
+    ) -> Result<Trained, Error>;
+    /// Opens a model.
+    fn open(&self, model: &Model) -> Result<Box<dyn AnyModel>, Error>;
+    /// The settings that a model was trained with, as a file that would train it again.
+    fn stored_settings(&self, model: &Model) -> Result<String, Error>;
+}
+
+/// A model whose task's type is gone.
+pub trait AnyModel: Debug + Send + Sync {
+    /// The name of its task.
+    fn task(&self) -> &'static str;
+    /// The layers that it reads.
+    fn reads(&self) -> Reads;
+    /// Decodes files.
+    fn predict(&self, prediction: Prediction<'_>) -> Result<(), Error>;
+    /// [`Task::inspect`].
+    fn inspect(&self, top: usize) -> Inspection;
+    /// Says for each item of a file what decided.
+    fn explain(
+        &self,
+        path: &Path,
+        each: &mut dyn FnMut(Vec<Explanation>) -> Result<(), Error>,
+    ) -> Result<(), Error>;
+    /// The model itself.
+    fn as_any(&self) -> &dyn Any;
+}
+
+#[derive(Debug)]
+struct Entry<T>(PhantomData<fn() -> T>);
+
+/// The settings of a struct, and each one's default as a flag would say it.
+pub fn fields<S: Settings>() -> Vec<(&'static Field, Option<String>)> {
+    let defaults = S::default();
+    S::FIELDS.iter().map(|field| (field, defaults.shown(field.name))).collect()
+}
+
+/// All items of files, in order. Where some files mark documents, the items of those that do not are documents of their own,
+/// instead of the end of another file's last one.
+fn read_all<T: Task>(paths: &[PathBuf], formats: &[consonant_text::Format]) -> Result<Vec<T::Item>, Error> {
+    let mut files = Vec::with_capacity(paths.len());
+    for path in paths {
+        let mut reader = T::Item::open(path, formats)?;
+        let mut items = Vec::new();
+        reader.read(&mut items, Batch::File)?;
+        if items.is_empty() {
+            let expected = format!("{} for {} to learn from", T::Item::EXPECTED, T::PLURAL);
+            return Err(ItemError::Empty { name: reader.name().clone(), expected }.into());
+        }
+        files.push(items);
+    }
+    let is_marked = |file: &Vec<T::Item>| file.iter().any(Item::begins_document);
+    let some_are = files.iter().any(is_marked);
+    for file in files.iter_mut().filter(|file| some_are && !is_marked(file)) {
+        file.iter_mut().for_each(Item::begin_document);
+    }
+    Ok(files.into_iter().flatten().collect())
+}
+
+impl<T: Task> AnyTask for Entry<T> {
+    fn name(&self) -> &'static str {
+        T::NAME
+    }
+
+    fn plural(&self) -> &'static str {
+        T::PLURAL
+    }
+
+    fn about(&self) -> &'static str {
+        T::ABOUT
+    }
+
+    fn example(&self) -> &'static str {
+        T::EXAMPLE
+    }
+
+    fn sources(&self) -> &'static [Source] {
+        T::SOURCES
+    }
+
+    fn reads(&self) -> Reads {
+        T::READS
+    }
+
+    fn continues(&self) -> bool {
+        T::CONTINUES
+    }
+
+    fn draws(&self) -> bool {
+        T::DRAWS
+    }
+
+    fn settings(&self) -> Vec<(&'static Field, Option<String>)> {
+        fields::<T::Settings>()
+    }
+
+    fn options(&self) -> Vec<(&'static Field, Option<String>)> {
+        fields::<T::Options>()
+    }
+
+    fn algorithms(&self) -> String {
+        T::algorithms()
+    }
+
+    fn check(&self, given: &Given) -> Result<(), Error> {
+        Ok(T::check(&given.settings()?)?)
+    }
+
+    fn diagram(&self, given: &Given) -> Result<Option<String>, Error> {
+        T::diagram(&given.settings()?).transpose().map_err(Error::task)
+    }
+
+    fn train(
+        &self,
+        files: &TrainingFiles<'_>,
+        given: &Given,
+        watch: &mut Watch<'_>,
+    ) -> Result<Trained, Error> {
+        let settings: T::Settings = given.settings()?;
+        // Sources of the same files share their items: annotating them may take most of the time.
+        let first = |number: usize| files.sources.iter().position(|paths| *paths == files.sources[number]);
+        let mut sources = Vec::with_capacity(files.sources.len());
+        for (number, (paths, source)) in files.sources.iter().zip(T::SOURCES).enumerate() {
+            let is_first = first(number) == Some(number);
+            sources.push(if is_first { read_all::<T>(paths, source.formats)? } else { Vec::new() });
+        }
+        let mut dev = match files.dev.is_empty() {
+            true => None,
+            false => Some(read_all::<T>(&files.dev, T::SOURCES[0].formats)?),
+        };
+        if let Some(annotator) = files.annotator {
+            for (number, items) in sources.iter_mut().enumerate() {
+                #[cfg(feature = "tagger")]
+                if let Some(jackknife) = files.jackknife.as_ref().filter(|_| number == 0) {
+                    jackknife.tag(items, watch)?;
+                    continue;
+                }
+                let _ = number;
+                T::prepare(items, annotator).map_err(Error::boxed)?;
+            }
+            if let Some(dev) = &mut dev {
+                T::prepare(dev, annotator).map_err(Error::boxed)?;
+            }
+        }
+        let mut data = Data::new(&[]);
+        data.sources =
+            (0..sources.len()).map(|number| &sources[first(number).unwrap_or(number)][..]).collect();
+        data.dev = dev.as_deref();
+        data.initial = files.initial.as_ref();
+        data.tagged = files.annotator.is_some() && T::READS == Reads::Tags;
+        T::check(&settings)?;
+        let names: Vec<String> =
+            files.sources.iter().flatten().map(|path| path.display().to_string()).collect();
+        T::train(&data, &settings, watch).map_err(|error| match Error::task(error) {
+            Error::Task(source) => Error::Training { files: names.join(", "), source },
+            other => other,
+        })
+    }
+
+    fn open(&self, model: &Model) -> Result<Box<dyn AnyModel>, Error> {
+        Ok(Box::new(Opened(T::open(model).map_err(Error::task)?)))
+    }
+
+    fn stored_settings(&self, model: &Model) -> Result<String, Error> {
+        let settings = T::Settings::stored(model.expect_task(T::NAME)?.metadata())?;
+        toml::to_string(&settings).map_err(Error::task)
+    }
+}
+
+#[derive(Debug)]
+struct Opened<T>(T);
+
+impl<T: Task> AnyModel for Opened<T> {
+    fn task(&self) -> &'static str {
+        T::NAME
+    }
+
+    fn reads(&self) -> Reads {
+        self.0.reads()
+    }
+
+    fn predict(&self, prediction: Prediction<'_>) -> Result<(), Error> {
+        let Prediction { inputs, out, given, annotator, mut problems, done } = prediction;
+        let options: T::Options = given.settings()?;
+        for path in inputs {
+            let mut reader = T::Item::open(path, T::FORMATS)?;
+            let mut batch = Vec::new();
+            loop {
+                reader.read(&mut batch, self.0.batch())?;
+                if batch.is_empty() {
+                    break;
+                }
+                let start = Instant::now();
+                if let Some(annotator) = annotator {
+                    self.0.annotate(&mut batch, &options, annotator).map_err(Error::boxed)?;
+                }
+                if let Some(hear) = &mut problems {
+                    let Some(found) = self.0.problems(&batch) else {
+                        return Err(
+                            Usage(format!("{} solve no problems that could be written", T::PLURAL)).into()
+                        );
+                    };
+                    for problem in found.map_err(Error::task)? {
+                        hear(problem)?;
+                    }
+                }
+                let units = self.0.decode(&mut batch, &options).map_err(Error::task)?;
+                done(batch.len(), units, start.elapsed().as_secs_f64());
+                for item in &batch {
+                    item.write(out)?;
+                }
+            }
+            out.write_all(reader.trailer().as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn inspect(&self, top: usize) -> Inspection {
+        self.0.inspect(top)
+    }
+
+    fn explain(
+        &self,
+        path: &Path,
+        each: &mut dyn FnMut(Vec<Explanation>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut reader = T::Item::open(path, T::FORMATS)?;
+        let mut batch = Vec::new();
+        loop {
+            reader.read(&mut batch, Batch::Items(256))?;
+            if batch.is_empty() {
+                return Ok(());
+            }
+            for item in &batch {
+                let Some(explained) = self.0.explain(item) else {
+                    return Err(Usage(format!("{} give no explanations", T::PLURAL)).into());
+                };
+                each(explained.map_err(Error::task)?)?;
+            }
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        &self.0
+    }
+}
