@@ -83,7 +83,8 @@ fn predict_from_file(
 ) -> Vec<Vec<u32>> {
     let mut writer = ModelWriter::new("test", serde_json::Value::Null);
     trained.store(&mut writer, precision);
-    let model = std::sync::Arc::new(ChainModel::open(&Model::from_bytes(&writer.to_bytes()).unwrap()).unwrap());
+    let model =
+        std::sync::Arc::new(ChainModel::open(&Model::from_bytes(&writer.to_bytes()).unwrap()).unwrap());
     let mut decoder = model.decoder(None).unwrap();
     let mut keys = SentenceKeys::new();
     let decode = |sentence: &Sentence| {

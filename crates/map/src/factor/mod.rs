@@ -197,4 +197,5 @@ impl Group for ClosedGroup {
 }
 
 #[cfg(test)]
+#[path = "../../tests/unit/factors.rs"]
 mod tests;

@@ -154,4 +154,5 @@ fn solve_graph(network: &Network, method: Method) -> Result<Solution, NerError> 
 }
 
 #[cfg(test)]
+#[path = "../../tests/unit/patterns.rs"]
 mod tests;

@@ -232,4 +232,5 @@ pub(crate) fn ad3(problem: &WordProblem<'_>) -> Result<WordAnswer, NerError> {
 }
 
 #[cfg(test)]
+#[path = "../../tests/unit/words.rs"]
 mod tests;

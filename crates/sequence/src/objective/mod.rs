@@ -10,6 +10,7 @@ mod nota;
 mod scaling;
 mod single_sums;
 #[cfg(test)]
+#[path = "../../tests/unit/objectives.rs"]
 mod tests;
 mod whole;
 mod window;
