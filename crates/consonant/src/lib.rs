@@ -74,4 +74,5 @@ pub use task::Task;
 /// The guide's programs are tests.
 #[cfg(all(doctest, feature = "pipeline"))]
 #[doc = include_str!("../../../docs/library.md")]
+#[doc = include_str!("../../../README.md")]
 struct Guide;
