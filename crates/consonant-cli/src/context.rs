@@ -16,9 +16,9 @@ pub struct GlobalOptions {
     /// How many threads to use (default: all cores); results do not depend on it.
     #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..), help_heading = "Global options")]
     threads: Option<u16>,
-    /// Seed of every random choice.
-    #[arg(long, value_name = "N", global = true, default_value_t = 1, help_heading = "Global options")]
-    seed: u64,
+    /// Seed of every random choice (default: 1).
+    #[arg(long, value_name = "N", global = true, help_heading = "Global options")]
+    seed: Option<u64>,
     /// Say nothing on standard error but errors.
     #[arg(long, global = true, conflicts_with = "verbose", help_heading = "Global options")]
     quiet: bool,
@@ -29,8 +29,8 @@ pub struct GlobalOptions {
 
 /// Handed to every command; the only door to threads, randomness, messages and outputs.
 pub struct Context {
-    /// Seed of every random choice (`--seed`).
-    pub seed: u64,
+    /// Seed of every random choice, if `--seed` says one; a settings file may say another.
+    pub seed: Option<u64>,
     /// Number of threads in rayon's global pool (`--threads`), for libraries that want to be told.
     pub threads: usize,
     reporter: Reporter,

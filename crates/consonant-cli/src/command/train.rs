@@ -145,9 +145,7 @@ impl Train {
         if let Some(path) = path("settings") {
             given.values = given::read_file(&path)?;
         }
-        if task.settings().iter().any(|(field, _)| field.name == "seed") {
-            given.flags.push(("seed".to_owned(), vec![context.seed.to_string()]));
-        }
+        given.flags.extend(context.seed.map(|seed| ("seed".to_owned(), vec![seed.to_string()])));
         task.check(&given)?;
         let sources: Vec<Vec<PathBuf>> = task.sources().iter().map(|source| paths(source.name)).collect();
         let is_empty = sources.iter().all(Vec::is_empty);
@@ -171,7 +169,7 @@ impl Train {
         let jackknife = jackknife.zip(tagger.as_ref()).map(|(&parts, tagger)| Jackknife {
             tagger: &tagger.0,
             parts: usize::from(parts),
-            seed: context.seed,
+            seed: context.seed.unwrap_or(1),
         });
         let pipeline = match task.reads() {
             Reads::Trees => Some(TopicAnnotator::open(path("models").as_deref())?),

@@ -91,7 +91,7 @@ impl Files {
         if self.intervals || self.against.is_some() {
             context.detail(format!("{} resamples on {} threads", self.resamples, context.threads));
         }
-        let bootstrap = Bootstrap { resamples: self.resamples as usize, seed: context.seed };
+        let bootstrap = Bootstrap { resamples: self.resamples as usize, seed: context.seed.unwrap_or(1) };
         let this = score(&self.predicted)?;
         let mut shown = this.json;
         let mut table = this.table;
