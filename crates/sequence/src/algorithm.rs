@@ -8,42 +8,6 @@ use crate::diagram::{Decoding, Diagram, Nota};
 /// An algorithm for chains with its parameters.
 pub type Training = trainer::Training<Algorithm>;
 
-/// A training algorithm for chains: an objective and the method that follows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Algorithm {
-    /// Conditional random field: maximum likelihood of whole sentences with L2 regularization, by L-BFGS.
-    Likelihood,
-    /// Conditional random field with L1 regularization, by OWL-QN: most weights become exactly zero.
-    L1Likelihood,
-    /// Conditional random field by stochastic gradient descent with L2 regularization.
-    Sgd,
-    /// Perceptron on whole sentences, decoded exactly, with averaged weights.
-    AveragedPerceptron,
-    /// Passive-aggressive updates on whole sentences, decoded exactly.
-    PassiveAggressive,
-    /// Adaptive regularization of weights on whole sentences, decoded exactly.
-    Arow,
-    /// Structured support vector machine on whole sentences by stochastic subgradient.
-    Pegasos,
-    /// Each label given the gold labels around it, by L-BFGS; decoded globally.
-    PseudoLikelihood,
-    /// Maximum entropy Markov model: each label given the one before, by L-BFGS; decoded with local normalization.
-    Memm,
-    /// Two conditional models, given the label before and given the label after, multiplied in decoding.
-    BidirectionalCmm,
-    /// Piecewise training where wrong previous labels must predict none of the above.
-    PiecewiseNota,
-    /// Pseudo-likelihood within each factor: each label of a piece given the others of the piece.
-    PiecewisePseudoLikelihood,
-    /// Averaged perceptron on single labels, given the gold labels around them: linear in the number of labels.
-    PseudoPerceptron,
-    /// Averaged perceptron on single labels of each factor, given the gold labels of the factor: linear in the number of labels.
-    PiecewisePseudoPerceptron,
-    /// Averaged perceptron on prefixes: decoded by a beam, updated where the gold prefix leaves it.
-    BeamEarlyUpdate,
-}
-
 /// What an algorithm consists of.
 struct Record {
     name: &'static str,
@@ -55,6 +19,18 @@ struct Record {
     own: &'static [ParameterInfo],
     /// Defaults of the method's parameters that differ here.
     defaults: &'static [(Parameter, f64)],
+}
+
+impl Record {
+    const fn new(
+        name: &'static str,
+        summary: &'static str,
+        citation: &'static str,
+        method: Method,
+        objective: Objective,
+    ) -> Self {
+        Self { name, summary, citation, method, objective, own: &[], defaults: &[] }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,179 +66,98 @@ const NODES: ParameterInfo = ALL_NODES.info(
     "1: every label of a piece is predicted with its own features, 0: only the last label of a piece",
 );
 
-/// In the order of the enumeration.
-static RECORDS: [Record; 15] = [
-    Record {
-        name: "likelihood",
-        summary: "Conditional random field: maximum likelihood of whole sentences with L2 regularization, by L-BFGS.",
-        citation: "Lafferty, McCallum & Pereira 2001, Conditional random fields, ICML; Nocedal 1980",
-        method: Method::Lbfgs,
-        objective: Objective::Likelihood,
-        own: &[],
-        defaults: &[],
-    },
-    Record {
-        name: "l1-likelihood",
-        summary: "Conditional random field with L1 regularization, by OWL-QN: most weights become exactly zero.",
-        citation: "Andrew & Gao 2007, Scalable training of L1-regularized log-linear models, ICML",
-        method: Method::Lbfgs,
-        objective: Objective::Likelihood,
-        own: &[],
-        defaults: &[(Parameter::C1, 1.0), (Parameter::C2, 0.0)],
-    },
-    Record {
-        name: "sgd",
-        summary: "Conditional random field by stochastic gradient descent with L2 regularization.",
-        citation: "Bottou 2010; Vishwanathan, Schraudolph, Schmidt & Murphy 2006, Accelerated training of CRFs, ICML",
-        method: Method::Sgd,
-        objective: Objective::Likelihood,
-        own: &[],
-        defaults: &[],
-    },
-    Record {
-        name: "averaged-perceptron",
-        summary: "Perceptron on whole sentences, decoded exactly, with averaged weights.",
-        citation: "Collins 2002, Discriminative training methods for hidden Markov models, EMNLP",
-        method: Method::AveragedPerceptron,
-        objective: Objective::Likelihood,
-        own: &[],
-        defaults: &[],
-    },
-    Record {
-        name: "passive-aggressive",
-        summary: "Passive-aggressive updates on whole sentences, decoded exactly.",
-        citation: "Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006, Online passive-aggressive algorithms, JMLR 7",
-        method: Method::PassiveAggressive,
-        objective: Objective::Likelihood,
-        own: &[],
-        defaults: &[],
-    },
-    Record {
-        name: "arow",
-        summary: "Adaptive regularization of weights on whole sentences, decoded exactly.",
-        citation: "Crammer, Kulesza & Dredze 2009, NIPS; Mejer & Crammer 2010, Confidence in structured prediction, EMNLP",
-        method: Method::Arow,
-        objective: Objective::Likelihood,
-        own: &[],
-        defaults: &[],
-    },
-    Record {
-        name: "pegasos",
-        summary: "Structured support vector machine on whole sentences by stochastic subgradient.",
-        citation: "Shalev-Shwartz, Singer, Srebro & Cotter 2011, Pegasos, Mathematical Programming 127",
-        method: Method::Pegasos,
-        objective: Objective::Likelihood,
-        own: &[],
-        defaults: &[],
-    },
-    Record {
-        name: "pseudo-likelihood",
-        summary: "Each label given the gold labels around it, by L-BFGS; decoded globally.",
-        citation: "Besag 1975, Statistical analysis of non-lattice data, The Statistician 24",
-        method: Method::Lbfgs,
-        objective: Objective::PseudoLikelihood,
-        own: &[],
-        defaults: &[],
-    },
-    Record {
-        name: "memm",
-        summary: "Maximum entropy Markov model: each label given the one before, by L-BFGS; decoded with local normalization.",
-        citation: "McCallum, Freitag & Pereira 2000, Maximum entropy Markov models, ICML",
-        method: Method::Lbfgs,
-        objective: Objective::Memm,
-        own: &[],
-        defaults: &[],
-    },
-    Record {
-        name: "bidirectional-cmm",
-        summary: "Two conditional models, given the label before and given the label after, multiplied in decoding.",
-        citation: "Kudo & Matsumoto 2001, Chunking with support vector machines, NAACL; as a diagram: McCallum & Sutton 2004",
-        method: Method::Lbfgs,
-        objective: Objective::Bidirectional,
-        own: &[],
-        defaults: &[],
-    },
-    Record {
-        name: "piecewise-nota",
-        summary: "Piecewise training where wrong previous labels must predict none of the above.",
-        citation: "McCallum & Sutton 2004, Piecewise training with parameter independence diagrams",
-        method: Method::Lbfgs,
-        objective: Objective::Nota,
-        own: &[
+/// The algorithms, each described once: the enumeration, the list of its members and the records follow. What its documentation
+/// says of a member is its summary.
+macro_rules! algorithms {
+    ($(
+        #[doc = $summary:literal]
+        $algorithm:ident = $name:literal, $method:expr, $objective:expr, $citation:literal
+        $(with $($field:ident: $value:expr),+)?;
+    )+) => {
+        /// A training algorithm for chains: an objective and the method that follows it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Algorithm {
+            $(#[doc = $summary] $algorithm,)+
+        }
+
+        const ALL: &[Algorithm] = &[$(Algorithm::$algorithm),+];
+
+        /// In the order of the enumeration.
+        static RECORDS: &[Record] = &[$(Record {
+            $($($field: $value,)+)?
+            ..Record::new($name, $summary.trim_ascii(), $citation, $method, $objective)
+        }),+];
+    };
+}
+
+algorithms! {
+    /// Conditional random field: maximum likelihood of whole sentences with L2 regularization, by L-BFGS.
+    Likelihood = "likelihood", Method::Lbfgs, Objective::Likelihood,
+        "Lafferty, McCallum & Pereira 2001, Conditional random fields, ICML; Nocedal 1980";
+    /// Conditional random field with L1 regularization, by OWL-QN: most weights become exactly zero.
+    L1Likelihood = "l1-likelihood", Method::Lbfgs, Objective::Likelihood,
+        "Andrew & Gao 2007, Scalable training of L1-regularized log-linear models, ICML"
+        with defaults: &[(Parameter::C1, 1.0), (Parameter::C2, 0.0)];
+    /// Conditional random field by stochastic gradient descent with L2 regularization.
+    Sgd = "sgd", Method::Sgd, Objective::Likelihood,
+        "Bottou 2010; Vishwanathan, Schraudolph, Schmidt & Murphy 2006, Accelerated training of CRFs, ICML";
+    /// Perceptron on whole sentences, decoded exactly, with averaged weights.
+    AveragedPerceptron = "averaged-perceptron", Method::AveragedPerceptron, Objective::Likelihood,
+        "Collins 2002, Discriminative training methods for hidden Markov models, EMNLP";
+    /// Passive-aggressive updates on whole sentences, decoded exactly.
+    PassiveAggressive = "passive-aggressive", Method::PassiveAggressive, Objective::Likelihood,
+        "Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006, Online passive-aggressive algorithms, JMLR 7";
+    /// Adaptive regularization of weights on whole sentences, decoded exactly.
+    Arow = "arow", Method::Arow, Objective::Likelihood,
+        "Crammer, Kulesza & Dredze 2009, NIPS; Mejer & Crammer 2010, Confidence in structured prediction, EMNLP";
+    /// Structured support vector machine on whole sentences by stochastic subgradient.
+    Pegasos = "pegasos", Method::Pegasos, Objective::Likelihood,
+        "Shalev-Shwartz, Singer, Srebro & Cotter 2011, Pegasos, Mathematical Programming 127";
+    /// Each label given the gold labels around it, by L-BFGS; decoded globally.
+    PseudoLikelihood = "pseudo-likelihood", Method::Lbfgs, Objective::PseudoLikelihood,
+        "Besag 1975, Statistical analysis of non-lattice data, The Statistician 24";
+    /// Maximum entropy Markov model: each label given the one before, by L-BFGS; decoded with local normalization.
+    Memm = "memm", Method::Lbfgs, Objective::Memm,
+        "McCallum, Freitag & Pereira 2000, Maximum entropy Markov models, ICML";
+    /// Two conditional models, given the label before and given the label after, multiplied in decoding.
+    BidirectionalCmm = "bidirectional-cmm", Method::Lbfgs, Objective::Bidirectional,
+        "Kudo & Matsumoto 2001, Chunking with support vector machines, NAACL; as a diagram: McCallum & Sutton 2004";
+    /// Piecewise training where wrong previous labels must predict none of the above.
+    PiecewiseNota = "piecewise-nota", Method::Lbfgs, Objective::Nota,
+        "McCallum & Sutton 2004, Piecewise training with parameter independence diagrams"
+        with own: &[
             NEGATIVES.info(
-                2.0,
-                0.0,
-                2.0,
+                2.0, 0.0, 2.0,
                 "0: every wrong label, 1: random samples, 2: those above the threshold after some iterations",
             ),
             SAMPLES.info(3.0, 1.0, 1e6, "wrong labels for each position, when sampled"),
             THRESHOLD.info(0.2, 0.0, 1.0, "the least probability of a wrong label, when chosen by threshold"),
             AFTER.info(20.0, 0.0, 1e6, "iterations before the choice by threshold"),
             DECODE.info(
-                0.0,
-                0.0,
-                2.0,
+                0.0, 0.0, 2.0,
                 "0: local normalization, 1: global with a learned scale for each previous label, 2: global",
             ),
-        ],
-        defaults: &[],
-    },
-    Record {
-        name: "piecewise-pseudo-likelihood",
-        summary: "Pseudo-likelihood within each factor: each label of a piece given the others of the piece.",
-        citation: "Sutton & McCallum 2007, Piecewise pseudolikelihood for efficient training of CRFs, ICML",
-        method: Method::Lbfgs,
-        objective: Objective::PiecewisePseudoLikelihood,
-        own: &[NODES],
-        defaults: &[],
-    },
-    Record {
-        name: "pseudo-perceptron",
-        summary: "Averaged perceptron on single labels, given the gold labels around them: linear in the number of labels.",
-        citation: "Ruokolainen, Silfverberg, Kurimo & Lindén 2014, Accelerated estimation of CRFs, EACL",
-        method: Method::AveragedPerceptron,
-        objective: Objective::PseudoLikelihood,
-        own: &[],
-        defaults: &[],
-    },
-    Record {
-        name: "piecewise-pseudo-perceptron",
-        summary: "Averaged perceptron on single labels of each factor, given the gold labels of the factor: linear in the number of labels.",
-        citation: "Ruokolainen, Silfverberg, Kurimo & Lindén 2014, Accelerated estimation of CRFs, EACL",
-        method: Method::AveragedPerceptron,
-        objective: Objective::PiecewisePseudoLikelihood,
-        own: &[NODES],
-        defaults: &[],
-    },
-    Record {
-        name: "beam-early-update",
-        summary: "Averaged perceptron on prefixes: decoded by a beam, updated where the gold prefix leaves it.",
-        citation: "Collins & Roark 2004, Incremental parsing with the perceptron algorithm, ACL; Huang, Fayong & Guo 2012, NAACL",
-        method: Method::AveragedPerceptron,
-        objective: Objective::EarlyUpdate,
-        own: &[WIDTH.info(1.0, 1.0, 1e6, "the width of the beam")],
-        defaults: &[],
-    },
-];
+        ];
+    /// Pseudo-likelihood within each factor: each label of a piece given the others of the piece.
+    PiecewisePseudoLikelihood = "piecewise-pseudo-likelihood", Method::Lbfgs, Objective::PiecewisePseudoLikelihood,
+        "Sutton & McCallum 2007, Piecewise pseudolikelihood for efficient training of CRFs, ICML"
+        with own: &[NODES];
+    /// Averaged perceptron on single labels, given the gold labels around them: linear in the number of labels.
+    PseudoPerceptron = "pseudo-perceptron", Method::AveragedPerceptron, Objective::PseudoLikelihood,
+        "Ruokolainen, Silfverberg, Kurimo & Lindén 2014, Accelerated estimation of CRFs, EACL";
+    /// Averaged perceptron on single labels of each factor, given the gold labels of the factor: linear in the number of labels.
+    PiecewisePseudoPerceptron = "piecewise-pseudo-perceptron", Method::AveragedPerceptron, Objective::PiecewisePseudoLikelihood,
+        "Ruokolainen, Silfverberg, Kurimo & Lindén 2014, Accelerated estimation of CRFs, EACL"
+        with own: &[NODES];
+    /// Averaged perceptron on prefixes: decoded by a beam, updated where the gold prefix leaves it.
+    BeamEarlyUpdate = "beam-early-update", Method::AveragedPerceptron, Objective::EarlyUpdate,
+        "Collins & Roark 2004, Incremental parsing with the perceptron algorithm, ACL; Huang, Fayong & Guo 2012, NAACL"
+        with own: &[WIDTH.info(1.0, 1.0, 1e6, "the width of the beam")];
+}
 
 impl TrainingAlgorithm for Algorithm {
-    const ALL: &'static [Self] = &[
-        Self::Likelihood,
-        Self::L1Likelihood,
-        Self::Sgd,
-        Self::AveragedPerceptron,
-        Self::PassiveAggressive,
-        Self::Arow,
-        Self::Pegasos,
-        Self::PseudoLikelihood,
-        Self::Memm,
-        Self::BidirectionalCmm,
-        Self::PiecewiseNota,
-        Self::PiecewisePseudoLikelihood,
-        Self::PseudoPerceptron,
-        Self::PiecewisePseudoPerceptron,
-        Self::BeamEarlyUpdate,
-    ];
+    const ALL: &'static [Self] = ALL;
 
     fn info(self) -> AlgorithmInfo {
         let &Record { name, summary, citation, method, own, defaults, .. } = self.record();

@@ -4,7 +4,7 @@ use crate::SequenceError;
 use crate::diagram::{Decoding, Diagram};
 use crate::inference::{Chain, Potentials, TransitionMask, Transitions};
 use crate::ngrams::LabelGrams;
-use crate::normalization::{EdgeSums, Side, normalize_with_edges};
+use crate::normalization::{EdgeSums, Side};
 use crate::objective::scale_scores;
 
 /// How groups become a chain.
@@ -109,17 +109,7 @@ impl Assembly {
         if self.rule.decoding == Decoding::Local {
             for group in 0..self.nodes.len() {
                 let side = self.rule.sides[group];
-                if self.edges[group].is_empty() {
-                    self.sums[group].normalize(side, &mut self.nodes[group]);
-                } else {
-                    normalize_with_edges(
-                        side,
-                        labels,
-                        &self.matrices[group],
-                        &self.edges[group],
-                        &mut self.nodes[group],
-                    );
-                }
+                self.sums[group].normalize(side, &self.edges[group], &mut self.nodes[group]);
             }
         }
         if self.rule.decoding == Decoding::Scaled {
@@ -153,8 +143,7 @@ impl Assembly {
 
     /// The chain of the sentence assembled last.
     pub(crate) fn chain(&self) -> Result<Chain<'_>, SequenceError> {
-        let chain = Chain::new(&self.all_nodes, &self.transitions)?;
-        Ok(if self.all_edges.is_empty() { chain } else { chain.with_edges(&self.all_edges)? })
+        Ok(Chain::new(&self.all_nodes, &self.transitions)?.with_any_edges(&self.all_edges)?)
     }
 
     /// The exponentials of the transitions, made when they are first asked for.

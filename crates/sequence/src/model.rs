@@ -450,9 +450,7 @@ impl ChainDecoder {
         candidates: Option<&Candidates>,
         path: &mut Vec<u32>,
     ) -> Result<f64, SequenceError> {
-        let chain = self.assembly.chain()?;
-        let chain =
-            if let Some(candidates) = candidates { chain.with_candidates(candidates)? } else { chain };
+        let chain = self.assembly.chain()?.among(candidates)?;
         Ok(self.workspace.viterbi(&chain, path)?)
     }
 
@@ -463,9 +461,7 @@ impl ChainDecoder {
         k: usize,
         paths: &mut Vec<ScoredPath>,
     ) -> Result<(), SequenceError> {
-        let chain = self.assembly.chain()?;
-        let chain =
-            if let Some(candidates) = candidates { chain.with_candidates(candidates)? } else { chain };
+        let chain = self.assembly.chain()?.among(candidates)?;
         Ok(self.workspace.k_best(&chain, k, paths)?)
     }
 
@@ -479,9 +475,7 @@ impl ChainDecoder {
         let Some(potentials) = self.assembly.potentials() else {
             unreachable!("potentials were just prepared")
         };
-        let chain = self.assembly.chain()?;
-        let chain =
-            if let Some(candidates) = candidates { chain.with_candidates(candidates)? } else { chain };
+        let chain = self.assembly.chain()?.among(candidates)?;
         let mut posterior = self.workspace.forward_backward(&chain, potentials)?;
         Ok(read(&mut posterior))
     }

@@ -56,9 +56,13 @@ impl EdgeSums {
         most
     }
 
-    /// Corrects the nodes of a sentence so that the chain is the locally normalized model.
-    pub(crate) fn normalize(&mut self, side: Side, nodes: &mut [f32]) {
+    /// Corrects the nodes of a sentence so that the chain is the locally normalized model. `edges`: what each step adds to the edge scores,
+    /// or nothing.
+    pub(crate) fn normalize(&mut self, side: Side, edges: &[f32], nodes: &mut [f32]) {
         let labels = self.labels;
+        if !edges.is_empty() {
+            return normalize_with_edges(side, labels, &self.scores, edges, nodes);
+        }
         let length = nodes.len() / labels;
         let mut values = std::mem::take(&mut self.nodes);
         for step in 1..length {
@@ -93,13 +97,7 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// As [`EdgeSums::normalize`] where every step has edge scores of its own, `edges[step]` for positions step and step + 1.
-pub(crate) fn normalize_with_edges(
-    side: Side,
-    labels: usize,
-    transitions: &[f32],
-    edges: &[f32],
-    nodes: &mut [f32],
-) {
+fn normalize_with_edges(side: Side, labels: usize, transitions: &[f32], edges: &[f32], nodes: &mut [f32]) {
     let length = nodes.len() / labels;
     let mut scores = vec![0.0f64; labels];
     for step in 1..length {
@@ -132,7 +130,7 @@ mod tests {
             let mut fast = nodes.clone();
             let mut sums = EdgeSums::default();
             sums.load(labels, &edges);
-            sums.normalize(side, &mut fast);
+            sums.normalize(side, &[], &mut fast);
             let mut slow = nodes.clone();
             normalize_with_edges(side, labels, &edges, &vec![0.0; (length - 1) * labels * labels], &mut slow);
             for (fast, slow) in fast.iter().zip(&slow) {

@@ -11,7 +11,7 @@ use crate::corpus::Corpus;
 use crate::decoding::{Assembly, Rule};
 use crate::diagram::{Decoding, Diagram, Nota};
 use crate::inference::{Candidates, TransitionMask, Workspace};
-use crate::objective::{EarlyUpdate, Negatives, Objective, Scaling, add_pair_scores, node_scores};
+use crate::objective::{EarlyUpdate, Negatives, Objective, Scaling, sentence_scores};
 use crate::{Sentences, SequenceError, UNKNOWN};
 
 /// What to train.
@@ -286,29 +286,13 @@ fn predict(
                   entries: &mut Vec<f32>,
                   sentence: usize|
      -> Result<Vec<u32>, SequenceError> {
-        let range = sentences.range(sentence);
         for (at, group) in groups.iter().enumerate() {
-            assembly.nodes[at].resize(range.len() * labels, 0.0);
-            for (token, scores) in range.clone().zip(assembly.nodes[at].chunks_exact_mut(labels)) {
-                node_scores(corpus, sentences, token, group, 1.0, entries, scores);
-            }
-            assembly.edges[at].clear();
-            if space.has_pairs() {
-                assembly.edges[at].resize(range.len().saturating_sub(1) * labels * labels, 0.0);
-                for (token, scores) in
-                    range.clone().skip(1).zip(assembly.edges[at].chunks_exact_mut(labels * labels))
-                {
-                    add_pair_scores(corpus, sentences, token, group, 1.0, scores);
-                }
-            }
+            let (nodes, edges) = (&mut assembly.nodes[at], &mut assembly.edges[at]);
+            sentence_scores(corpus, (sentences, sentence), (group, 1.0), entries, nodes, edges);
         }
         assembly.assemble();
-        let chain = assembly.chain()?;
-        let chain = match candidates {
-            Some(candidates) => chain.with_candidates(&candidates[sentence])?,
-            None => chain,
-        };
-        let mut path = Vec::with_capacity(range.len());
+        let chain = assembly.chain()?.among(candidates.map(|candidates| &candidates[sentence]))?;
+        let mut path = Vec::with_capacity(chain.len());
         workspace.viterbi(&chain, &mut path)?;
         Ok(path)
     };

@@ -81,6 +81,16 @@ impl<'a> Chain<'a> {
         Ok(Self { edges: Some(edges), ..self })
     }
 
+    /// As [`with_edges`](Self::with_edges), unless there are none.
+    pub(crate) fn with_any_edges(self, edges: &'a [f32]) -> Result<Self> {
+        if edges.is_empty() { Ok(self) } else { self.with_edges(edges) }
+    }
+
+    /// As [`with_candidates`](Self::with_candidates), if they are given.
+    pub(crate) fn among(self, candidates: Option<&'a Candidates>) -> Result<Self> {
+        candidates.map_or(Ok(self), |candidates| self.with_candidates(candidates))
+    }
+
     /// Number of positions.
     pub fn len(&self) -> usize {
         self.nodes.len() / self.labels()

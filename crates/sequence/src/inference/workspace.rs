@@ -99,10 +99,7 @@ impl Workspace {
         // A label that is ruled out has probability 0; a sequence through it must not pass as a poor one.
         let score = |&p: &f64| if p > 0.0 { p as f32 } else { f32::NEG_INFINITY };
         nodes.extend(self.forward_backward(chain, potentials)?.nodes().iter().map(score));
-        let mut risk = Chain::new(&nodes, constraints)?;
-        if let Some(candidates) = chain.candidates() {
-            risk = risk.with_candidates(candidates)?;
-        }
+        let risk = Chain::new(&nodes, constraints)?.among(chain.candidates())?;
         let answer = self.viterbi(&risk, path);
         self.risk = nodes;
         answer

@@ -56,7 +56,7 @@ impl<'a> EarlyUpdate<'a> {
         if gold.contains(&UNKNOWN) {
             return Ok(outcome);
         }
-        whole.score(self.corpus, &self.corpus.sentences, sentence, weights.values, weights.scale)?;
+        whole.score(self.corpus, sentence, weights.values, weights.scale)?;
         let found = whole.inference.beam(&chain!(whole), self.width, Some(gold), path)?;
         let prefix = &gold[..path.len()];
         outcome.cost = path.iter().zip(prefix).filter(|(found, gold)| found != gold).count() as f32;

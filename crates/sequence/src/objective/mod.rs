@@ -288,6 +288,30 @@ pub(crate) fn add_pair_scores(
     }
 }
 
+/// Writes the scores of a sentence by one group's weights: a row of nodes for each token and, where there are features over label pairs,
+/// a matrix of edges for each step. `entries` is scratch space.
+pub(crate) fn sentence_scores(
+    corpus: &Corpus,
+    (sentences, sentence): (&Sentences, usize),
+    (group, scale): (&[f32], f32),
+    entries: &mut Vec<f32>,
+    nodes: &mut Vec<f32>,
+    edges: &mut Vec<f32>,
+) {
+    let (range, labels) = (sentences.range(sentence), corpus.space.labels());
+    nodes.resize(range.len() * labels, 0.0);
+    for (token, scores) in range.clone().zip(nodes.chunks_exact_mut(labels)) {
+        node_scores(corpus, sentences, token, group, scale, entries, scores);
+    }
+    edges.clear();
+    if corpus.space.has_pairs() {
+        edges.resize(range.len().saturating_sub(1) * labels * labels, 0.0);
+        for (token, scores) in range.skip(1).zip(edges.chunks_exact_mut(labels * labels)) {
+            add_pair_scores(corpus, sentences, token, group, scale, scores);
+        }
+    }
+}
+
 /// The sentence of every token, for weights.
 fn token_weights(corpus: &Corpus) -> Vec<f32> {
     let mut weights = Vec::with_capacity(corpus.sentences.tokens());

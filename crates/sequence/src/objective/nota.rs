@@ -11,12 +11,12 @@ use consonant_learn::problem::Weights;
 use consonant_learn::sparse::Gradient;
 
 use super::whole::same_bits;
-use super::{Offset, add_pair_scores, best_label, node_scores, token_weights};
+use super::{Offset, add_pair_scores, best_label, node_scores, sentence_scores, token_weights};
 use crate::corpus::Corpus;
 use crate::diagram::Nota;
 use crate::inference::{Chain, Potentials, Workspace, kernels};
 use crate::ngrams::ContextRows;
-use crate::normalization::{EdgeSums, Side, dot, normalize_with_edges};
+use crate::normalization::{EdgeSums, Side, dot};
 use crate::{SequenceError, UNKNOWN};
 
 /// The wrong previous labels of each token that must predict NOTA.
@@ -64,22 +64,10 @@ impl Negatives {
         let (mut nodes, mut edges, mut entries) = (Vec::new(), Vec::new(), Vec::new());
         for sentence in 0..corpus.sentences.len() {
             let range = corpus.sentences.range(sentence);
-            nodes.resize(range.len() * labels, 0.0f32);
-            for (token, scores) in range.clone().zip(nodes.chunks_exact_mut(labels)) {
-                node_scores(corpus, &corpus.sentences, token, weights, 1.0, &mut entries, scores);
-            }
-            let chain = if corpus.space.has_pairs() {
-                edges.clear();
-                edges.resize(range.len().saturating_sub(1) * labels * labels, 0.0f32);
-                for (token, scores) in range.clone().skip(1).zip(edges.chunks_exact_mut(labels * labels)) {
-                    add_pair_scores(corpus, &corpus.sentences, token, weights, 1.0, scores);
-                }
-                normalize_with_edges(Side::Before, labels, &sums.scores, &edges, &mut nodes);
-                Chain::new(&nodes, &transitions)?.with_edges(&edges)?
-            } else {
-                sums.normalize(Side::Before, &mut nodes);
-                Chain::new(&nodes, &transitions)?
-            };
+            let place = (&corpus.sentences, sentence);
+            sentence_scores(corpus, place, (weights, 1.0), &mut entries, &mut nodes, &mut edges);
+            sums.normalize(Side::Before, &edges, &mut nodes);
+            let chain = Chain::new(&nodes, &transitions)?.with_any_edges(&edges)?;
             let posterior = inference.forward_backward(&chain, &potentials)?;
             for token in range.clone().skip(1) {
                 let marginals = posterior.node(token - 1 - range.start);

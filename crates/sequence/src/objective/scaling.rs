@@ -4,7 +4,7 @@ use consonant_learn::LearnError;
 use consonant_learn::problem::{Differentiate, Problem, Weights};
 use consonant_learn::sparse::Gradient;
 
-use super::{add_pair_scores, loss_of, node_scores};
+use super::{loss_of, sentence_scores};
 use crate::corpus::Corpus;
 use crate::inference::{Chain, Potentials, Transitions, Workspace};
 use crate::{SequenceError, UNKNOWN};
@@ -113,22 +113,13 @@ impl Scaling<'_> {
         gradient: &mut G,
     ) -> Result<f64, SequenceError> {
         let labels = self.corpus.space.labels();
-        let (range, gold) = (self.corpus.sentences.range(sentence), self.corpus.sentences.gold(sentence));
+        let gold = self.corpus.sentences.gold(sentence);
         if gold.is_empty() || gold.contains(&UNKNOWN) {
             return Ok(0.0);
         }
         let ScalingWorkspace { entries, plain, pairs, nodes, edges, counts, inference } = workspace;
-        plain.resize(range.len() * labels, 0.0);
-        for (token, scores) in range.clone().zip(plain.chunks_exact_mut(labels)) {
-            node_scores(self.corpus, &self.corpus.sentences, token, self.group, 1.0, entries, scores);
-        }
-        pairs.clear();
-        if self.corpus.space.has_pairs() {
-            pairs.resize((gold.len() - 1) * labels * labels, 0.0);
-            for (token, scores) in range.skip(1).zip(pairs.chunks_exact_mut(labels * labels)) {
-                add_pair_scores(self.corpus, &self.corpus.sentences, token, self.group, 1.0, scores);
-            }
-        }
+        let place = (&self.corpus.sentences, sentence);
+        sentence_scores(self.corpus, place, (self.group, 1.0), entries, plain, pairs);
         scale_scores(labels, plain, &self.edges, pairs, scales, nodes, edges);
         let chain = Chain::new(nodes, &self.transitions)?.with_edges(edges)?;
         let mut posterior = inference.forward_backward(&chain, &self.potentials)?;

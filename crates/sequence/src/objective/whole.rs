@@ -4,11 +4,11 @@ use consonant_learn::problem::{Separation, Weights};
 use consonant_learn::sparse::{Gradient, SparseVector};
 
 use super::single_sums::SingleSums;
-use super::{Offset, add_pair_scores, node_scores};
+use super::{Offset, sentence_scores};
 use crate::corpus::Corpus;
 use crate::diagram::Piece;
 use crate::inference::{Candidates, Chain, Potentials, TransitionMask, Transitions, Workspace};
-use crate::{Sentences, SequenceError, UNKNOWN};
+use crate::{SequenceError, UNKNOWN};
 
 pub(crate) struct WholeChain<'a> {
     corpus: &'a Corpus,
@@ -101,25 +101,13 @@ impl ChainWorkspace {
     pub(crate) fn score(
         &mut self,
         corpus: &Corpus,
-        sentences: &Sentences,
         sentence: usize,
         group: &[f32],
         scale: f32,
     ) -> Result<(), SequenceError> {
-        let labels = corpus.space.labels();
-        let range = sentences.range(sentence);
         self.load(corpus.space.gram_weights(group), scale)?;
-        self.nodes.resize(range.len() * labels, 0.0);
-        for (token, scores) in range.clone().zip(self.nodes.chunks_exact_mut(labels)) {
-            node_scores(corpus, sentences, token, group, scale, &mut self.entries, scores);
-        }
-        self.edges.clear();
-        if corpus.space.has_pairs() {
-            self.edges.resize(range.len().saturating_sub(1) * labels * labels, 0.0);
-            for (token, scores) in range.skip(1).zip(self.edges.chunks_exact_mut(labels * labels)) {
-                add_pair_scores(corpus, sentences, token, group, scale, scores);
-            }
-        }
+        let Self { entries, nodes, edges, .. } = self;
+        sentence_scores(corpus, (&corpus.sentences, sentence), (group, scale), entries, nodes, edges);
         Ok(())
     }
 }
@@ -134,10 +122,9 @@ pub(crate) fn same_bits(a: &[f32], b: &[f32]) -> bool {
 
 /// The chain that was scored last; a macro, because the borrows of its fields must stay apart.
 macro_rules! chain {
-    ($workspace:ident) => {{
-        let chain = Chain::new(&$workspace.nodes, &$workspace.transitions)?;
-        if $workspace.edges.is_empty() { chain } else { chain.with_edges(&$workspace.edges)? }
-    }};
+    ($workspace:ident) => {
+        Chain::new(&$workspace.nodes, &$workspace.transitions)?.with_any_edges(&$workspace.edges)?
+    };
 }
 pub(crate) use chain;
 
@@ -191,7 +178,7 @@ impl<'a> WholeChain<'a> {
         let corpus = self.corpus;
         let labels = corpus.space.labels();
         let gold = corpus.sentences.gold(sentence);
-        workspace.score(corpus, &corpus.sentences, sentence, self.group(weights), weights.scale)?;
+        workspace.score(corpus, sentence, self.group(weights), weights.scale)?;
         if cost != 0.0 {
             for (scores, &label) in workspace.nodes.chunks_exact_mut(labels).zip(gold) {
                 if label != UNKNOWN {
@@ -294,7 +281,7 @@ impl<'a> WholeChain<'a> {
         if gold.is_empty() || weight == 0.0 || gold.iter().all(|&label| label == UNKNOWN) {
             return Ok(0.0);
         }
-        workspace.score(corpus, &corpus.sentences, sentence, self.group(weights), weights.scale)?;
+        workspace.score(corpus, sentence, self.group(weights), weights.scale)?;
         workspace.counts.clear();
         workspace.counts.resize(workspace.transitions.score_count(), 0.0);
         workspace.edge_counts.clear();
