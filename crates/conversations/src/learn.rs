@@ -3,7 +3,7 @@
 use consonant_learn::LearnError;
 use consonant_learn::hash::Fingerprint;
 use consonant_learn::model::ModelWriter;
-use consonant_learn::names::FeatureNames;
+use consonant_learn::names::{FeatureNames, strongest_numbers};
 use consonant_learn::parts::{PartList, PartProblem, Parts};
 use consonant_learn::table::{HashKernel, Precision};
 use consonant_learn::trainer::{EpochReport, Method, Parameter, Run, Training, train as train_online};
@@ -11,7 +11,7 @@ use consonant_task::{Data, Trained, Watch};
 use consonant_text::evaluate::LinkScores;
 use consonant_text::jsonl::{Fault, Record, Thread};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::LinkerError;
 use crate::conversation::Conversation;
@@ -338,10 +338,8 @@ fn strongest_names(
     bits: u32,
     weights: &[f32],
 ) -> Vec<(u64, String)> {
-    let mut sizes: Vec<f32> = weights.iter().map(|weight| weight.abs()).filter(|&size| size > 0.0).collect();
-    let at = sizes.len().saturating_sub(NAMED);
-    let least =
-        if sizes.is_empty() { f32::INFINITY } else { *sizes.select_nth_unstable_by(at, f32::total_cmp).1 };
+    let index = |key: u64| u64::from(HashKernel::index(key, bits));
+    let strong: FxHashSet<u64> = strongest_numbers(weights, NAMED).into_iter().collect();
     let mut found: FxHashMap<u64, (usize, String)> = FxHashMap::default();
     let mut names = Names::default();
     let (mut parts, mut contexts) = (LinkParts::default(), Vec::new());
@@ -349,9 +347,8 @@ fn strongest_names(
         thread.units.iter().for_each(|unit| names.read(&unit.text));
         let conversation = &example.conversation;
         shape.lay_out(conversation, &mut parts, &mut contexts);
-        let is_strong = |key: u64| weights[HashKernel::index(key, bits) as usize].abs() >= least;
         features::for_each_part(conversation, &contexts, &parts, &mut names, |_, names| {
-            for (key, name) in names.features.drain(..).filter(|(key, _)| is_strong(*key)) {
+            for (key, name) in names.features.drain(..).filter(|(key, _)| strong.contains(&index(*key))) {
                 found.entry(key).or_insert((0, name)).0 += 1;
             }
         });
@@ -359,7 +356,6 @@ fn strongest_names(
     // Where features share a weight, the most frequent one has made it what it is.
     let mut found: Vec<(u64, usize, String)> =
         found.into_iter().map(|(key, (count, name))| (key, count, name)).collect();
-    let index = |key: u64| HashKernel::index(key, bits);
     found.sort_unstable_by_key(|&(key, count, _)| (index(key), std::cmp::Reverse(count), key));
     found.dedup_by_key(|(key, ..)| index(*key));
     found.into_iter().map(|(key, _, name)| (key, name)).collect()

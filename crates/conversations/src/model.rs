@@ -237,10 +237,6 @@ impl Linker {
     /// The features with the largest weights among those whose names were kept, with their weights.
     pub fn strongest(&self, count: usize) -> Vec<(f32, &str)> {
         let Some(names) = &self.names else { return Vec::new() };
-        let weight = |(key, name)| (self.weights.weight(key), name);
-        let mut all: Vec<(f32, &str)> = names.iter().map(weight).collect();
-        all.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()).then_with(|| a.1.cmp(b.1)));
-        all.truncate(count);
-        all
+        names.strongest(count, |key| self.weights.weight(key), |weight| weight.abs())
     }
 }

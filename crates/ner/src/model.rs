@@ -1,12 +1,12 @@
 //! A recognizer on disk: the chain, its templates and resources, how labels agree, and how it came to be.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use consonant_learn::model::{Model, ModelWriter};
-use consonant_learn::names::FeatureNames;
+use consonant_learn::names::{FeatureNames, WantedNames};
 use consonant_learn::trainer::TrainingAlgorithm as _;
-use consonant_sequence::features::{FeatureBuffer, Resources, Scope as FeatureScope, TypeSums};
+use consonant_sequence::features::{Resources, TypeSums};
 use consonant_sequence::inference::TransitionMask;
 use consonant_sequence::{Algorithm, ChainModel, Strength};
 use consonant_task::{Batch, Data, Inspection, Reads, Source, Task, Trained, Unit, Watch, Workers};
@@ -295,46 +295,25 @@ impl Ner {
 
     /// Keeps names for the strongest weights, found in the sentences that the recognizer was trained on.
     pub(crate) fn store_names(&self, writer: &mut ModelWriter, sentences: &[Sentence]) {
-        let strongest = self.chain.strongest_features(NAMED_FEATURES).into_iter();
-        let mut names: BTreeMap<u64, Option<String>> = strongest.map(|key| (key, None)).collect();
+        let mut wanted = WantedNames::new(self.chain.strongest_features(NAMED_FEATURES));
         let words: BTreeSet<&str> = sentences
             .iter()
             .flat_map(|sentence| (0..sentence.len()).map(|word| sentence.form(word)))
             .collect();
-        evidence::name_features(&words, |key, name| {
-            if let Some(known @ None) = names.get_mut(&key) {
-                *known = Some(name());
-            }
-        });
-        let mut left = names.values().filter(|name| name.is_none()).count();
+        evidence::name_features(&words, |key, name| wanted.offer(key, name));
         let mut reader = self.features.reader();
-        let mut features = FeatureBuffer::default();
         for sentence in sentences {
-            if left == 0 {
+            if wanted.is_complete() {
                 break;
             }
             reader.sentence(0, sentence);
-            for word in 0..sentence.len() {
-                self.features.extractor.node_features(&reader.workspace, word, &mut features);
-                if !features.keys.iter().any(|key| names.get(key).is_some_and(Option::is_none)) {
-                    continue;
-                }
-                let value = |word: usize, column: usize| match column {
-                    0 => sentence.form(word),
-                    _ => sentence.upos(word),
-                };
-                for feature in
-                    self.features.extractor.describe(sentence.len(), value, word, FeatureScope::Node)
-                {
-                    if let Some(name @ None) = names.get_mut(&feature.key) {
-                        *name = Some(feature.name);
-                        left -= 1;
-                    }
-                }
-            }
+            let value = |word: usize, column: usize| match column {
+                0 => sentence.form(word),
+                _ => sentence.upos(word),
+            };
+            self.features.extractor.name_features(&reader.workspace, sentence.len(), value, &mut wanted);
         }
-        let known = names.iter().filter_map(|(&key, name)| Some((key, name.as_deref()?)));
-        FeatureNames::store(writer, TASK, known);
+        wanted.store(writer, TASK);
     }
 }
 

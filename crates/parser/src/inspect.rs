@@ -3,55 +3,34 @@
 //! A hash kernel knows no names. So training writes down those of the strongest weights, as it finds them in the parts of the
 //! training data. Where features share a weight, the first one found gives the name.
 
+use consonant_learn::names::{self, WantedNames};
 use consonant_text::Sentence;
-use rustc_hash::FxHashMap;
 
 use crate::features::{Attribute, Encoded, Features, Vocabulary};
 use crate::parts::{PartKinds, Side, TreeParts};
 use crate::score::{self, Part};
 
-/// A weight and the feature it belongs to.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Strength {
-    /// The weight.
-    pub weight: f32,
-    /// The kind of part, the attributes of its members, and how it lies.
-    pub feature: String,
-}
-
 /// So many weights have names in a model.
-pub(crate) const NAMED: usize = 500;
+const NAMED: usize = 500;
 /// Names are looked for in so many sentences.
 const SENTENCES: usize = 3000;
 
-/// The numbers of the strongest weights.
-pub(crate) fn strongest(weights: &[f32]) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..weights.len() as u32).filter(|&i| weights[i as usize] != 0.0).collect();
-    let stronger =
-        |&a: &u32, &b: &u32| weights[b as usize].abs().total_cmp(&weights[a as usize].abs()).then(a.cmp(&b));
-    if order.len() > NAMED {
-        order.select_nth_unstable_by(NAMED, stronger);
-        order.truncate(NAMED);
-    }
-    order.sort_by(stronger);
-    order
-}
-
-/// Looks for the names of some weights in sentences and their candidate arcs: lines of number, tab, name.
+/// Looks for the names of the strongest weights in sentences and their candidate arcs.
 pub(crate) fn names<'a>(
-    numbers: &[u32],
-    bits: u32,
+    weights: &[f32],
     kinds: PartKinds,
     vocabulary: &Vocabulary,
     data: impl Iterator<
         Item = (&'a Sentence, &'a [(usize, usize)], consonant_map::oracle::arborescence::RootChildren),
     >,
-) -> String {
-    let mut found: FxHashMap<u32, String> = FxHashMap::default();
-    let wanted: FxHashMap<u32, ()> = numbers.iter().map(|&number| (number, ())).collect();
+) -> WantedNames {
+    let mut wanted = WantedNames::new(names::strongest_numbers(weights, NAMED));
     let (mut features, mut list) = (Features::default(), Vec::new());
-    let mask = ((1u64 << bits) - 1) as u32;
+    let mask = (weights.len() - 1) as u32;
     for (sentence, arcs, root_children) in data.take(SENTENCES) {
+        if wanted.is_complete() {
+            break;
+        }
         let Ok(parts) = TreeParts::new(sentence.len(), arcs, kinds, root_children) else { continue };
         let encoded = Encoded::new(sentence, vocabulary);
         features.load(&encoded, kinds);
@@ -59,17 +38,11 @@ pub(crate) fn names<'a>(
             list.clear();
             score::features(&encoded, &features, &parts, part, &mut list);
             for (position, number) in list.iter().map(|number| number & mask).enumerate() {
-                if wanted.contains_key(&number) && !found.contains_key(&number) {
-                    found.insert(number, name(sentence, &parts, part, position));
-                }
+                wanted.offer(number.into(), || name(sentence, &parts, part, position));
             }
         });
-        if found.len() == wanted.len() {
-            break;
-        }
     }
-    let lines = numbers.iter().filter_map(|number| Some(format!("{number}\t{}\n", found.get(number)?)));
-    lines.collect()
+    wanted
 }
 
 /// A member of a part: its role, and the word; 0 is the root, nothing stands for the start or end of a side.

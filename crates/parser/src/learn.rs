@@ -15,7 +15,7 @@ use crate::decode::{TreeDecoder, TreeDecoderOptions};
 use crate::features::{Encoded, Features, Vocabulary};
 use crate::inspect;
 use crate::label;
-use crate::model::{Description, LABELS, NAMES, PARTS, TASK, VOCABULARY};
+use crate::model::{Description, LABELS, PARTS, TASK, VOCABULARY};
 use crate::parts::{PartKinds, TreeParts};
 use crate::prune::{self, Pruner, PruningLimits, PruningWorkspace};
 use crate::score::{self, ScoreWorkspace};
@@ -233,8 +233,7 @@ pub(crate) fn train(
     HashKernel::store(&mut model, LABELS, &label_weights, Precision::Half);
     let arcs_of =
         data.iter().map(|sentence| (&sentences[sentence.source], &sentence.arcs[..], root_children));
-    let strongest = inspect::strongest(&trained.weights);
-    model.text(NAMES, &inspect::names(&strongest, settings.bits, kinds, &vocabulary, arcs_of));
+    inspect::names(&trained.weights, kinds, &vocabulary, arcs_of).store(&mut model, PARTS);
     let score =
         trained.best.map_or(String::new(), |share| format!(", {METRIC} on dev {:.2}%", 100.0 * share));
     let summary = format!("epoch {}{score}", trained.epoch);

@@ -61,7 +61,6 @@ mod settings;
 
 pub use decode::{TreeDecoder, TreeDecoderOptions};
 pub use error::ParserError;
-pub use inspect::Strength;
 pub(crate) use learn::TrainingSentence;
 pub use matrix_tree::MatrixTree;
 pub use model::{Parser, TASK};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use consonant_learn::model::Model;
+use consonant_learn::names::FeatureNames;
 use consonant_learn::table::HashKernel;
 use consonant_learn::trainer::{Method, TrainingAlgorithm as _};
 use consonant_map::solver;
@@ -17,7 +18,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::decode::{TreeDecoder, TreeDecoderOptions};
 use crate::features::{Encoded, Vocabulary};
-use crate::inspect::Strength;
 use crate::label::{self, LabelWorkspace};
 use crate::learn;
 use crate::parts::{PartKinds, TreeParts};
@@ -32,7 +32,6 @@ const NODES: usize = 30;
 pub(crate) const PARTS: &str = "parts";
 pub(crate) const LABELS: &str = "labels";
 pub(crate) const VOCABULARY: &str = "vocabulary";
-pub(crate) const NAMES: &str = "names";
 
 /// How a parser was made; the metadata of its file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -56,8 +55,8 @@ pub struct Parser {
     pruner: Pruner,
     parts: HashKernel,
     labels: HashKernel,
-    /// Lines of number, tab, name.
-    names: Arc<str>,
+    /// Strongest first.
+    names: Option<FeatureNames>,
     workers: Workers<Workspace>,
 }
 
@@ -120,7 +119,7 @@ impl Task for Parser {
             pruner: Pruner::open(model, settings.root_children())?,
             parts: HashKernel::open(model, PARTS)?,
             labels: HashKernel::open(model, LABELS)?,
-            names: model.text(NAMES)?.into(),
+            names: FeatureNames::open(model, PARTS)?,
             vocabulary: Arc::new(Vocabulary::from_keys(
                 model.array::<u64>(VOCABULARY)?.to_vec(),
                 settings.ignored_columns(),
@@ -148,9 +147,8 @@ impl Task for Parser {
     }
 
     fn inspect(&self, top: usize) -> Inspection {
-        let strongest = self.strongest(top).into_iter();
-        let rows = strongest.map(|Strength { weight, feature }| vec![weight.into(), feature.into()]);
-        Inspection::default().table(&["weight", "part and feature"], rows)
+        let row = |(weight, feature): (f32, &str)| vec![weight.into(), feature.to_owned().into()];
+        Inspection::default().table(&["weight", "part and feature"], self.strongest(top).into_iter().map(row))
     }
 }
 
@@ -165,14 +163,10 @@ impl Parser {
         &self.description.labels
     }
 
-    /// The strongest weights of parts, strongest first.
-    pub fn strongest(&self, count: usize) -> Vec<Strength> {
-        let named = self.names.lines().filter_map(|line| line.split_once('\t'));
-        let found = named.filter_map(|(number, name)| {
-            let weight = self.parts.weight(number.parse().ok()?);
-            Some(Strength { weight, feature: name.to_owned() })
-        });
-        found.take(count).collect()
+    /// The strongest weights of parts with their features, strongest first.
+    pub fn strongest(&self, count: usize) -> Vec<(f32, &str)> {
+        let named = self.names.iter().flat_map(FeatureNames::iter).take(count);
+        named.map(|(number, name)| (self.parts.weight(number), name)).collect()
     }
 
     fn parse(&self, sentence: &mut Sentence, worker: &mut Workspace) -> Result<Unit, ParserError> {

@@ -208,8 +208,8 @@ fn strongest_weights_have_names() {
     let parser = parser(&treebank(40), &small(3));
     let strongest = parser.strongest(30);
     assert_eq!(strongest.len(), 30);
-    assert!(strongest.windows(2).all(|pair| pair[0].weight.abs() >= pair[1].weight.abs()));
-    assert!(strongest.iter().all(|strength| strength.weight != 0.0));
+    assert!(strongest.windows(2).all(|pair| pair[0].0.abs() >= pair[1].0.abs()));
+    assert!(strongest.iter().all(|&(weight, _)| weight != 0.0));
     let kinds = [
         "arc ",
         "siblings ",
@@ -219,8 +219,8 @@ fn strongest_weights_have_names() {
         "tri-siblings ",
         "head bigram",
     ];
-    for strength in &strongest {
-        assert!(kinds.iter().any(|kind| strength.feature.starts_with(kind)), "{}", strength.feature);
+    for (_, feature) in &strongest {
+        assert!(kinds.iter().any(|kind| feature.starts_with(kind)), "{feature}");
     }
     assert!(parser.strongest(0).is_empty());
     let shown = parser.inspect(5).to_string();

@@ -1,6 +1,6 @@
 //! The strongest weights of a chain, for people who inspect a model.
 
-use consonant_learn::names::FeatureNames;
+use consonant_learn::names::{self, FeatureNames};
 use rustc_hash::FxHashMap;
 
 use crate::ChainModel;
@@ -19,17 +19,17 @@ pub struct Strength {
 impl ChainModel {
     /// The strongest weights, label n-grams included, strongest first. Features without a name are shown by their keys.
     pub fn strongest(&self, names: Option<&FeatureNames>, count: usize) -> Vec<Strength> {
-        let names: FxHashMap<u64, &str> = names.into_iter().flat_map(FeatureNames::iter).collect();
+        let known: FxHashMap<u64, &str> = names.into_iter().flat_map(FeatureNames::iter).collect();
         let label = |entry: u32| self.entry_name(entry).to_owned();
-        let mut found: Vec<(f32, u64, u32)> = Vec::new();
+        let mut found: Vec<(f32, (u64, u32))> = Vec::new();
         for (key, pairs) in self.node_table().rows() {
-            found.extend(pairs.map(|(label, weight)| (weight, key, label)));
+            found.extend(pairs.map(|(label, weight)| (weight, (key, label))));
         }
-        keep_strongest(&mut found, count);
+        names::strongest(&mut found, count);
         let mut strengths: Vec<Strength> = found
             .into_iter()
-            .map(|(weight, key, of)| Strength {
-                feature: names.get(&key).map_or_else(|| format!("#{key:016x}"), |name| (*name).to_owned()),
+            .map(|(weight, (key, of))| Strength {
+                feature: known.get(&key).map_or_else(|| format!("#{key:016x}"), |name| (*name).to_owned()),
                 label: label(of),
                 weight,
             })
@@ -50,25 +50,16 @@ impl ChainModel {
         strengths
     }
 
-    /// The keys of the features with the strongest weights.
+    /// The keys of the features with the strongest weights, in their own order.
     pub fn strongest_features(&self, count: usize) -> Vec<u64> {
-        let mut found: Vec<(f32, u64, u32)> = Vec::new();
+        let mut found: Vec<(f32, u64)> = Vec::new();
         for (key, pairs) in self.node_table().rows() {
             let strongest = pairs.map(|(_, weight)| weight).max_by(|a, b| a.abs().total_cmp(&b.abs()));
-            found.extend(strongest.map(|weight| (weight, key, 0)));
+            found.extend(strongest.map(|weight| (weight, key)));
         }
-        keep_strongest(&mut found, count);
-        found.into_iter().map(|(_, key, _)| key).collect()
+        names::strongest(&mut found, count);
+        let mut keys: Vec<u64> = found.into_iter().map(|(_, key)| key).collect();
+        keys.sort_unstable();
+        keys
     }
-}
-
-fn keep_strongest(found: &mut Vec<(f32, u64, u32)>, count: usize) {
-    let stronger = |a: &(f32, u64, u32), b: &(f32, u64, u32)| {
-        b.0.abs().total_cmp(&a.0.abs()).then_with(|| (a.1, a.2).cmp(&(b.1, b.2)))
-    };
-    if found.len() > count && count > 0 {
-        found.select_nth_unstable_by(count - 1, stronger);
-    }
-    found.truncate(count);
-    found.sort_unstable_by(stronger);
 }

@@ -178,17 +178,17 @@ impl Summarizer {
     pub fn strongest(&self, count: usize) -> Vec<([f32; 3], &str)> {
         let Some(names) = &self.names else { return Vec::new() };
         let strength = |weights: &[f32; 3]| weights.iter().fold(0f32, |most, weight| most.max(weight.abs()));
-        let mut all: Vec<([f32; 3], &str)> =
-            names.iter().map(|(_, name)| (self.weight(name), name)).collect();
-        all.sort_by(|a, b| strength(&b.0).total_cmp(&strength(&a.0)).then_with(|| a.1.cmp(b.1)));
-        all.truncate(count);
-        all
+        names.strongest(count, |key| self.weights_of(key), strength)
     }
 
     /// The weight of a feature for each objective.
     pub fn weight(&self, name: &str) -> [f32; 3] {
+        self.weights_of(hash::key(name.as_bytes()))
+    }
+
+    fn weights_of(&self, key: u64) -> [f32; 3] {
         let mut weights = [0.0; 3];
-        self.weights.add(hash::key(name.as_bytes()), 1.0, &mut weights);
+        self.weights.add(key, 1.0, &mut weights);
         weights
     }
 }

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use consonant_learn::model::{Model, ModelWriter};
-use consonant_learn::names::FeatureNames;
+use consonant_learn::names::{FeatureNames, WantedNames};
 use consonant_learn::trainer::TrainingAlgorithm as _;
-use consonant_sequence::features::{Extractor, Resources, Scope, Templates};
+use consonant_sequence::features::{Extractor, Resources, Templates};
 use consonant_sequence::{Algorithm, ChainModel, Strength};
 use consonant_task::{Data, Explanation, Inspection, Source, Task, Trained, Unit, Watch, Workers};
 use consonant_text::{Format, Sentence};
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -90,7 +89,7 @@ impl Task for Tagger {
             dictionary,
             constant: Arc::new(ConstantWords::open(model)?),
             description: Arc::new(description),
-            names: FeatureNames::open(model, "tagger")?,
+            names: FeatureNames::open(model, TASK)?,
             workers: Workers::new(),
         })
     }
@@ -159,34 +158,17 @@ impl Tagger {
 
     /// Keeps names for the strongest weights, found in the sentences that the tagger was trained on.
     pub(crate) fn store_names(&self, writer: &mut ModelWriter, sentences: &[Sentence]) {
-        let strongest = self.chain.strongest_features(NAMED_WEIGHTS).into_iter();
-        let mut missing: FxHashMap<u64, Option<String>> = strongest.map(|key| (key, None)).collect();
-        let mut left = missing.len();
+        let mut wanted = WantedNames::new(self.chain.strongest_features(NAMED_WEIGHTS));
         let mut workspace = self.extractor.workspace();
-        let mut features = Default::default();
         for sentence in sentences {
-            if left == 0 {
+            if wanted.is_complete() {
                 break;
             }
             let form = |word: usize, _: usize| sentence.form(word);
             self.extractor.load(&mut workspace, sentence.len(), form);
-            for word in 0..sentence.len() {
-                self.extractor.node_features(&workspace, word, &mut features);
-                if !features.keys.iter().any(|key| missing.get(key).is_some_and(Option::is_none)) {
-                    continue;
-                }
-                for feature in self.extractor.describe(sentence.len(), form, word, Scope::Node) {
-                    if let Some(name @ None) = missing.get_mut(&feature.key) {
-                        *name = Some(feature.name);
-                        left -= 1;
-                    }
-                }
-            }
+            self.extractor.name_features(&workspace, sentence.len(), form, &mut wanted);
         }
-        let mut names: Vec<(u64, String)> =
-            missing.into_iter().filter_map(|(key, name)| name.map(|name| (key, name))).collect();
-        names.sort_unstable();
-        FeatureNames::store(writer, "tagger", names.iter().map(|(key, name)| (*key, name.as_str())));
+        wanted.store(writer, TASK);
     }
 }
 

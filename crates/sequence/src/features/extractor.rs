@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use consonant_learn::hash;
+use consonant_learn::names::WantedNames;
 use rustc_hash::FxHashMap;
 
 use super::program::{ABSENT, Plural, Templates, piece_key};
@@ -294,6 +295,26 @@ impl Extractor {
             }
         }
         named
+    }
+
+    /// Finds names for a loaded sentence's node features.
+    pub fn name_features<'s>(
+        &self,
+        workspace: &FeatureWorkspace,
+        length: usize,
+        value: impl Fn(usize, usize) -> &'s str,
+        wanted: &mut WantedNames,
+    ) {
+        let mut features = FeatureBuffer::default();
+        for token in 0..length {
+            self.node_features(workspace, token, &mut features);
+            // Names are slow to make.
+            if features.keys.iter().any(|&key| wanted.wants(key)) {
+                for feature in self.describe(length, &value, token, Scope::Node) {
+                    wanted.offer(feature.key, || feature.name);
+                }
+            }
+        }
     }
 
     fn phrase_places<'s>(
