@@ -15,11 +15,13 @@
 
 #![forbid(unsafe_code)]
 
+mod check;
 pub mod fg;
 mod format;
 pub mod json;
 pub mod uai;
 
+pub use check::Malformed;
 pub use format::{Format, FormatError, read};
 
 /// A factor graph: the sum of all scores is to be maximized over the assignments that every factor allows.
