@@ -69,6 +69,8 @@ pub(crate) trait Group: Send + Sync {
     /// The factor's own score when these links are on; minus infinity when it does not allow that. `large` is a score
     /// that outweighs any of the factor's own.
     fn score(&self, warm: &mut dyn Warm, factor: usize, on: &[bool], large: f64) -> f64;
+    /// No configurations' own scores sum to more than this in size; nothing if a factor does not say.
+    fn magnitude(&self) -> Option<f64>;
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
@@ -84,7 +86,7 @@ pub(crate) fn in_sense(code: u32, x: f64) -> f64 {
 }
 
 /// A range of factors with at most this many links is not split among threads.
-const GRAIN: usize = 4096;
+pub(crate) const GRAIN: usize = 4096;
 
 /// Where to split a range of factors in two: the same place whatever the number of threads.
 fn split_point(offsets: &[u32]) -> Option<usize> {
@@ -394,6 +396,10 @@ impl<O: Oracle> Group for OracleGroup<O> {
 
     fn maximize_one(&self, warm: &mut dyn Warm, factor: usize, scores: &[f64], best: &mut [f64]) -> f64 {
         warm_of::<O>(warm).scratch.maximize(&self.oracles[factor], scores, best)
+    }
+
+    fn magnitude(&self) -> Option<f64> {
+        self.oracles.iter().map(Oracle::magnitude).sum()
     }
 
     fn score(&self, warm: &mut dyn Warm, factor: usize, on: &[bool], large: f64) -> f64 {

@@ -183,6 +183,11 @@ impl Group for ClosedGroup {
         self.factors[factor].maximize(scores, best, scratch_of(warm))
     }
 
+    fn magnitude(&self) -> Option<f64> {
+        let own = |factor: &Closed| if let Closed::Pair(score) = factor { score.abs() } else { 0.0 };
+        Some(self.factors.iter().map(own).sum())
+    }
+
     fn score(&self, _: &mut dyn Warm, factor: usize, on: &[bool], _: f64) -> f64 {
         self.factors[factor].score(on)
     }

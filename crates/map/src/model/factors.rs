@@ -6,6 +6,7 @@ use crate::group::{Group, OracleGroup};
 use crate::oracle::Oracle;
 use crate::oracle::dense::DenseTable;
 use std::any::TypeId;
+use std::sync::Arc;
 
 impl Graph {
     /// The links of a factor, checked; they come back by [`closed`](Self::closed) or [`oracle_links`](Self::oracle_links).
@@ -33,12 +34,17 @@ impl Graph {
         Ok(own)
     }
 
+    /// A group to be changed: no other graph shares it while it is.
+    fn group_mut<G: 'static>(&mut self, group: u32) -> Option<&mut G> {
+        Arc::get_mut(self.groups.get_mut(group as usize)?)?.as_any_mut().downcast_mut::<G>()
+    }
+
     /// The number of a new group, made of a spare one if there is one of its type.
     fn new_group<G: Group + Default + 'static>(&mut self) -> u32 {
         let spare = self.spare.iter().position(|group| group.as_any().is::<G>());
         self.groups.push(match spare {
             Some(at) => self.spare.swap_remove(at),
-            None => Box::new(G::default()),
+            None => Arc::new(G::default()),
         });
         self.groups.len() as u32 - 1
     }
@@ -52,7 +58,7 @@ impl Graph {
             }
         };
         self.structure += 1;
-        let closed = self.groups[group as usize].as_any_mut().downcast_mut::<ClosedGroup>();
+        let closed = self.group_mut::<ClosedGroup>(group);
         let index = closed.expect("the closed group holds closed-form factors").push(factor, &literals);
         self.literals = literals;
         FactorId { group, index }
@@ -222,15 +228,15 @@ impl Graph {
             return Err(ModelError::Repeated { factor: "a table", variable: pair[0] });
         }
         if let [Variable::Binary(a), Variable::Binary(b)] = variables
-            && scores.len() == 4
-            && scores.iter().all(|s| s.is_finite())
+            && let Some([constant, first, second, both]) = as_product(scores)
+            && keeps(self.offset, constant)
+            && keeps(self.scores[a.slot as usize], first)
+            && keeps(self.scores[b.slot as usize], second)
         {
-            // Two binary variables: a constant, two scores and a product, whose quadratic step has a closed form.
-            let [s00, s01, s10, s11] = [scores[0], scores[1], scores[2], scores[3]];
-            self.offset += s00;
-            self.scores[a.slot as usize] += s10 - s00;
-            self.scores[b.slot as usize] += s01 - s00;
-            return self.pair(*a, *b, s11 - s10 - s01 + s00);
+            self.offset += constant;
+            self.scores[a.slot as usize] += first;
+            self.scores[b.slot as usize] += second;
+            return self.pair(*a, *b, both);
         }
         let dense =
             DenseTable::new(&sizes, scores.to_vec()).map_err(|e| ModelError::Oracle(e.to_string()))?;
@@ -290,7 +296,7 @@ impl Graph {
             }
         };
         self.structure += 1;
-        let typed = self.groups[group as usize].as_any_mut().downcast_mut::<OracleGroup<O>>();
+        let typed = self.group_mut::<OracleGroup<O>>(group);
         let index = typed.expect("groups are found by their type").push(oracle, &literals);
         self.literals = literals;
         Ok(FactorId { group, index })
@@ -299,7 +305,8 @@ impl Graph {
     /// An oracle of a factor that was there before the graph was [cleared](Self::clear), to be filled anew.
     pub fn spare_oracle<O: Oracle>(&mut self) -> Option<O> {
         let groups = self.groups.iter_mut().chain(&mut self.spare);
-        let mut typed = groups.filter_map(|group| group.as_any_mut().downcast_mut::<OracleGroup<O>>());
+        let own = groups.filter_map(Arc::get_mut);
+        let mut typed = own.filter_map(|group| group.as_any_mut().downcast_mut::<OracleGroup<O>>());
         typed.next()?.spare()
     }
 
@@ -311,9 +318,7 @@ impl Graph {
 
     /// The oracle of a factor, to change its own scores between solves; the links must stay as they are.
     pub fn oracle_mut<O: Oracle>(&mut self, factor: FactorId) -> Option<&mut O> {
-        let group =
-            self.groups.get_mut(factor.group as usize)?.as_any_mut().downcast_mut::<OracleGroup<O>>()?;
-        group.oracle_mut(factor.index as usize)
+        self.group_mut::<OracleGroup<O>>(factor.group)?.oracle_mut(factor.index as usize)
     }
 
     /// Changes the score of a [`pair`](Graph::pair).
@@ -321,10 +326,7 @@ impl Graph {
         if !score.is_finite() {
             return Err(ModelError::Score { what: "a pair".into(), score });
         }
-        let group = self
-            .groups
-            .get_mut(factor.group as usize)
-            .and_then(|g| g.as_any_mut().downcast_mut::<ClosedGroup>());
+        let group = self.group_mut::<ClosedGroup>(factor.group);
         match group.and_then(|g| g.factor_mut(factor.index as usize)) {
             Some(Closed::Pair(old)) => {
                 *old = score;
@@ -333,4 +335,22 @@ impl Graph {
             _ => Err(ModelError::Oracle("the factor is not a pair".into())),
         }
     }
+}
+
+/// Whether neither of two numbers drowns in their sum.
+pub(super) fn keeps(a: f64, b: f64) -> bool {
+    let sum = a + b;
+    ((sum - b) - a).abs() <= 1e-12 * a.abs() && ((sum - a) - b).abs() <= 1e-12 * b.abs()
+}
+
+/// A table of two binary variables as a constant, two scores and a product, whose quadratic step has a closed form; nothing where a
+/// large entry would drown a small one.
+pub(crate) fn as_product(scores: &[f64]) -> Option<[f64; 4]> {
+    let &[s00, s01, s10, s11] = scores else { return None };
+    let (first, second) = (s10 - s00, s01 - s00);
+    let both = s11 - s10 - s01 + s00;
+    let least = scores.iter().map(|s| s.abs()).filter(|&s| s > 0.0).fold(f64::INFINITY, f64::min);
+    let same = |entry: f64, sum: f64| (entry - sum).abs() <= 1e-12 * least.max(entry.abs());
+    let kept = same(s10, s00 + first) && same(s01, s00 + second) && same(s11, s00 + first + second + both);
+    (kept || scores.iter().all(|&s| s == 0.0)).then_some([s00, first, second, both])
 }

@@ -10,11 +10,13 @@ mod problem;
 mod variable;
 
 pub use error::ModelError;
+pub(crate) use factors::as_product;
 pub use variable::{Binary, Choice, Literal, Variable};
 
 use crate::group::Group;
 use rustc_hash::FxHashMap;
 use std::any::TypeId;
+use std::sync::Arc;
 
 /// Names a factor of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,11 +48,12 @@ pub struct Graph {
     pub(crate) binary: Vec<bool>,
     /// For each variable: whether some factor already makes exactly one of its states hold.
     pub(crate) covered: Vec<bool>,
-    pub(crate) groups: Vec<Box<dyn Group>>,
+    /// Shared with graphs that differ in their scores alone.
+    pub(crate) groups: Vec<Arc<dyn Group>>,
     closed_group: Option<u32>,
     oracle_groups: FxHashMap<TypeId, u32>,
     /// Groups of what the graph was before it was cleared.
-    spare: Vec<Box<dyn Group>>,
+    spare: Vec<Arc<dyn Group>>,
     /// Buffers for the links of one factor.
     literals: Vec<Literal>,
     sorted: Vec<usize>,
@@ -76,7 +79,7 @@ impl Graph {
         self.slot_variable.clear();
         self.binary.clear();
         self.covered.clear();
-        self.groups.iter_mut().for_each(|group| group.clear());
+        self.groups.retain_mut(|group| Arc::get_mut(group).map(|group| group.clear()).is_some());
         self.spare.append(&mut self.groups);
         self.closed_group = None;
         self.oracle_groups.clear();
@@ -236,6 +239,19 @@ impl Graph {
     pub fn add_score(&mut self, literal: impl Into<Literal>, score: f64) -> Result<(), ModelError> {
         let literal = literal.into();
         Self::check_score(|| format!("slot {}", literal.slot()), score)?;
+        let slot = self.scores[literal.slot()];
+        let given = if literal.is_negated() { (-score, score) } else { (score, 0.0) };
+        let both_finite = slot.is_finite() && score.is_finite();
+        if both_finite && !(factors::keeps(slot, given.0) && factors::keeps(self.offset, given.1)) {
+            // One score would drown in the other: this one stands apart, as a table.
+            let variable = self.variable(self.slot_variable[literal.slot()] as usize);
+            let counts = |state: usize| {
+                variable.is(state) == literal || (literal.is_negated() && variable.is(state) != !literal)
+            };
+            let table: Vec<f64> =
+                (0..variable.states()).map(|s| if counts(s) { score } else { 0.0 }).collect();
+            return self.table(&[variable], &table).map(drop);
+        }
         if literal.is_negated() {
             if score == f64::NEG_INFINITY {
                 self.at_least_one([!literal])?;
@@ -247,6 +263,23 @@ impl Graph {
             self.scores[literal.slot()] += score;
         }
         Ok(())
+    }
+
+    /// The same factors under other scores. Factors that are added later are not shared.
+    pub(crate) fn rescored(&self, scores: Vec<f64>, offset: f64) -> Graph {
+        Graph {
+            scores,
+            first_slot: self.first_slot.clone(),
+            slot_variable: self.slot_variable.clone(),
+            binary: self.binary.clone(),
+            covered: self.covered.clone(),
+            groups: self.groups.clone(),
+            closed_group: None,
+            oracle_groups: FxHashMap::default(),
+            offset,
+            structure: self.structure,
+            ..Graph::default()
+        }
     }
 
     /// All scores, one for each slot.

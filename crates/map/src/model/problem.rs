@@ -49,11 +49,7 @@ impl Graph {
         if off == 0.0 {
             return self.binary(on).map(drop);
         }
-        // A difference with minus infinity would say nothing about the other state.
-        let binary = self.binary(if on.is_finite() { 0.0 } else { on })?;
-        if on.is_finite() {
-            self.add_score(binary, on)?;
-        }
+        let binary = self.binary(on)?;
         self.add_score(!binary, off)
     }
 

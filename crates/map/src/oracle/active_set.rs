@@ -110,6 +110,13 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
         }
         copy.fill(0.0);
         self.add_marginals(oracle, copy);
+        if copy.iter().any(|x| !x.is_finite()) {
+            // Points too far apart for the numbers at hand: one configuration is an answer, too.
+            copy.fill(0.0);
+            if self.restart(oracle, scores, workspace, configuration) {
+                self.add_marginals(oracle, copy);
+            }
+        }
     }
 
     fn add_marginals<O: Oracle<Configuration = C>>(&self, oracle: &O, out: &mut [f64]) {

@@ -121,6 +121,10 @@ impl Oracle for MinimumCut {
         self.decisive.len()
     }
 
+    fn magnitude(&self) -> Option<f64> {
+        Some(self.pairs.iter().map(|pair| pair.2).sum())
+    }
+
     fn maximize(&self, scores: &[f64], _: &mut (), best: &mut Subset) -> f64 {
         let mut flow = self.lock();
         for (link, (&score, &decisive)) in scores.iter().zip(&self.decisive).enumerate() {

@@ -2,7 +2,7 @@
 
 use super::Oracle;
 use super::error::{OracleError, check_range, check_scores, check_size, link_offsets};
-use super::lanes::{first_best, larger, max_plus, max_plus_columns};
+use super::lanes::{first_best, larger, largest, max_plus, max_plus_columns};
 
 const FACTOR: &str = "dense table";
 
@@ -241,6 +241,10 @@ impl Oracle for DenseTable {
 
     fn links(&self) -> usize {
         self.links as usize
+    }
+
+    fn magnitude(&self) -> Option<f64> {
+        Some(largest(&self.table))
     }
 
     fn maximize(&self, scores: &[f64], workspace: &mut Workspace, best: &mut u32) -> f64 {

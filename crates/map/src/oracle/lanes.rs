@@ -3,6 +3,11 @@
 //! Maxima are taken with a plain comparison instead of [`f64::max`], whose promise about NaN costs three instructions
 //! where one suffices: scores are never NaN here.
 
+/// The largest finite score in size.
+pub(super) fn largest(scores: &[f64]) -> f64 {
+    scores.iter().filter(|s| s.is_finite()).fold(0.0, |most, s| f64::max(most, s.abs()))
+}
+
 /// The larger of two numbers that are not NaN.
 #[inline(always)]
 pub(super) fn larger(a: f64, b: f64) -> f64 {

@@ -108,4 +108,10 @@ pub trait Oracle: Send + Sync + 'static {
 
     /// The number of links that both configurations switch on: the inner product of their marginals.
     fn overlap(&self, a: &Self::Configuration, b: &Self::Configuration) -> usize;
+
+    /// No configuration's own scores, without those of the links, sum to more than this in size. Solvers ask for it when they
+    /// account for rounding and when they prove that nothing is feasible; without an answer they never prove the latter.
+    fn magnitude(&self) -> Option<f64> {
+        None
+    }
 }

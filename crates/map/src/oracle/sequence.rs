@@ -2,7 +2,7 @@
 
 use super::Oracle;
 use super::error::{OracleError, check_range, check_scores, check_size, link_offsets};
-use super::lanes::{first_best, first_maximum, larger, max_plus, maximum_of_sums};
+use super::lanes::{first_best, first_maximum, larger, largest, max_plus, maximum_of_sums};
 
 const FACTOR: &str = "sequence";
 
@@ -391,6 +391,11 @@ impl Oracle for Sequence {
 
     fn links(&self) -> usize {
         self.offsets[self.length()] as usize
+    }
+
+    fn magnitude(&self) -> Option<f64> {
+        let windows = self.length() as f64;
+        Some(windows * (largest(&self.pairs.scores) + largest(&self.triples.scores)))
     }
 
     fn maximize(&self, scores: &[f64], workspace: &mut Workspace, best: &mut Vec<u32>) -> f64 {

@@ -228,6 +228,10 @@ impl Oracle for BudgetedTree {
         self.order.len()
     }
 
+    fn magnitude(&self) -> Option<f64> {
+        Some(0.0)
+    }
+
     fn maximize(&self, scores: &[f64], workspace: &mut Workspace, best: &mut Subset) -> f64 {
         best.reset(self.links());
         if self.select_any(scores, &mut workspace.gains, best) > self.budget {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Oracle;
 use super::error::{OracleError, check_range, check_scores, check_size, link_offsets};
-use super::lanes::{first_best, first_maximum, max_plus, maximum_of_sums};
+use super::lanes::{first_best, first_maximum, largest, max_plus, maximum_of_sums};
 
 const FACTOR: &str = "tree labelling";
 /// No node, where a node could stand.
@@ -296,6 +296,10 @@ impl Oracle for TreeLabelling {
 
     fn links(&self) -> usize {
         self.offsets[self.order.len()] as usize
+    }
+
+    fn magnitude(&self) -> Option<f64> {
+        Some(self.order.len() as f64 * largest(&self.tables))
     }
 
     fn maximize(&self, scores: &[f64], workspace: &mut Workspace, best: &mut Vec<u32>) -> f64 {

@@ -180,7 +180,9 @@ impl State {
         let rms = |squares: f64, count: usize| (squares / count.max(1) as f64).sqrt();
         let (dual, primal) = (rms(multipliers, self.dual.multipliers.len()), rms(beliefs, self.slots.len()));
         if dual > 0.0 && primal > 0.0 && dual.is_finite() {
-            self.eta = (self.eta * 0.5 * dual / primal).sqrt();
+            // Multipliers that penalties drive far off, or that stay at zero, must not take the penalty with them.
+            let scale = self.dual.scale;
+            self.eta = (self.eta * 0.5 * dual / primal).sqrt().clamp(1e-8 * scale, 1e8 * scale);
         }
     }
 }
@@ -247,6 +249,11 @@ impl Ad3 {
         self.state.as_mut().is_none_or(|state| state.dual.decide(graph, needed, fixed))
     }
 
+    /// The dual solution of the last solve.
+    pub(crate) fn dual(&self) -> Option<&Dual> {
+        self.state.as_ref().map(|state| &state.dual)
+    }
+
     /// How many factors a slot is in.
     pub(crate) fn degree(&self, slot: usize) -> usize {
         self.state.as_ref().map_or(0, |state| state.dual.layout.degree(slot))
@@ -298,7 +305,7 @@ impl Ad3 {
                 if options.trace {
                     trace.push(TracePoint { iteration, seconds, bound, value: primal.value });
                 }
-                if state.dual.proves_infeasible(bound) {
+                if state.dual.proves_infeasible(graph, bound) {
                     break true;
                 }
                 if gap.closes(primal.value, bound)
@@ -316,7 +323,7 @@ impl Ad3 {
         };
         let certificate = match infeasible {
             true => Certificate::infeasible(),
-            false => Certificate::judge(Some(primal.value), bound, gap),
+            false => Certificate::judge(Some(primal.value), bound + state.dual.rounding(graph), gap),
         };
         let certificate = certificate.after(iteration, start.elapsed().as_secs_f64());
         let marginals = state.slots.iter().map(|slot| slot.belief.clamp(0.0, 1.0)).collect();

@@ -161,10 +161,19 @@ impl<'a> Search<'a> {
                 closed = closed.max(bound.min(self.needed()));
                 continue;
             }
-            let needed = self.needed();
-            if needed > f64::NEG_INFINITY && !self.ad3.decide(self.graph, needed, &mut node.fixed) {
-                closed = closed.max(bound.min(needed));
-                continue;
+            if self.value() > f64::NEG_INFINITY {
+                // What decisions leave out counts in the bound: only what is hardly better than the best known is left out.
+                let value = self.value();
+                let needed = value + (1e-3 * self.gap.slack(value)).max(self.unit * (1.0 - 1e-4));
+                let open = |fixed: &[Option<bool>]| fixed.iter().filter(|slot| slot.is_none()).count();
+                let before = open(&node.fixed);
+                let goes_on = self.ad3.decide(self.graph, needed, &mut node.fixed);
+                if !goes_on || open(&node.fixed) < before {
+                    closed = closed.max(bound.min(needed));
+                }
+                if !goes_on {
+                    continue;
+                }
             }
             let Some((slot, preferred)) = self.branch_on(&node.fixed, &relaxed) else {
                 self.evaluate_leaf(&node.fixed);

@@ -1,7 +1,7 @@
 //! The dual function of a graph: multipliers on links, and the bound they prove.
 
 use super::layout::Layout;
-use crate::group::Warm;
+use crate::group::{GRAIN, Warm};
 use crate::model::Graph;
 
 /// Factors with more links are not asked link by link what a decision costs them.
@@ -26,6 +26,8 @@ pub(crate) struct Dual {
     offset: f64,
     /// What was kept for groups that this graph does not have.
     spare: Vec<Box<dyn Warm>>,
+    /// The largest sum of sizes of what a bound was added up from.
+    added: f64,
 }
 
 impl Dual {
@@ -60,6 +62,7 @@ impl Dual {
         self.scale = self.typical_score(graph);
         self.large = self.scale * 1e3 * (graph.slots() + graph.factors() + 1) as f64;
         self.offset = graph.offset;
+        self.added = 0.0;
         for slot in 0..graph.slots() {
             let mut score = graph.scores[slot].max(-self.large);
             match fixed.get(slot).copied().flatten() {
@@ -98,12 +101,13 @@ impl Dual {
 
     /// The dual function at the current multipliers: an upper bound on every assignment's value.
     pub(crate) fn bound(&mut self, graph: &Graph, parallel: bool) -> f64 {
-        let mut bound = self.offset;
-        let mut magnitude = bound.abs();
+        let mut bound = Sum::from(self.offset);
+        let mut magnitude = self.offset.abs();
         for slot in 0..graph.slots() {
             let links = self.layout.links_of(slot);
             if links.is_empty() {
                 bound += self.share[slot].max(0.0);
+                magnitude += self.share[slot].abs();
                 continue;
             }
             // Multipliers of a slot sum to zero but for rounding; what is left over is counted at its most useful.
@@ -128,7 +132,21 @@ impl Dual {
             }
             bound += g.maximize(&mut *self.warm[group], scores, &mut self.best[range], parallel);
         }
-        bound + 1e-15 * magnitude
+        self.added = self.added.max(magnitude);
+        bound.value() + 1e-15 * magnitude
+    }
+
+    /// How far rounding can have brought any bound of this solve below the sum that it stands for. Sums are compensated, or over
+    /// as many terms as a factor has links, or as one piece of work has.
+    pub(crate) fn rounding(&self, graph: &Graph) -> f64 {
+        let groups = (0..self.layout.groups()).map(|group| self.layout.group(graph, group));
+        let (mut terms, mut size) = (0, self.added);
+        for group in groups {
+            let longest = group.offsets().windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
+            terms = terms.max(longest as usize + group.links().len().min(GRAIN));
+            size += group.magnitude().unwrap_or(0.0);
+        }
+        f64::EPSILON * (terms + 8) as f64 * size
     }
 
     /// Decides open slots by the bound: where one value would press it to `needed` or below, the slot has the other (reduced-cost
@@ -183,8 +201,44 @@ impl Dual {
         true
     }
 
-    /// Whether a bound this low proves that nothing is feasible: every assignment breaks a constraint that costs `large`.
-    pub(crate) fn proves_infeasible(&self, bound: f64) -> bool {
-        bound < -0.5 * self.large
+    /// Whether a bound this low proves that nothing is feasible: an assignment that breaks no constraint has no more against it than
+    /// the sizes of all scores together.
+    pub(crate) fn proves_infeasible(&self, graph: &Graph, bound: f64) -> bool {
+        if bound >= -0.5 * self.large {
+            return false;
+        }
+        let slots: f64 = graph.scores.iter().filter(|s| s.is_finite()).map(|s| s.abs()).sum();
+        let factors: Option<f64> = graph.groups.iter().map(|group| group.magnitude()).sum();
+        let least = factors.map(|factors| -(slots + factors + graph.offset.abs()) * (1.0 + 1e-9));
+        least.is_some_and(|least| bound + self.rounding(graph) < least)
+    }
+}
+
+/// A sum that keeps what rounding leaves out (Neumaier 1974).
+#[derive(Clone, Copy)]
+pub(crate) struct Sum {
+    sum: f64,
+    rest: f64,
+}
+
+impl From<f64> for Sum {
+    fn from(sum: f64) -> Self {
+        Sum { sum, rest: 0.0 }
+    }
+}
+
+impl Sum {
+    pub(crate) fn value(self) -> f64 {
+        // Beyond all numbers there is nothing to keep.
+        if self.rest.is_finite() { self.sum + self.rest } else { self.sum }
+    }
+}
+
+impl std::ops::AddAssign<f64> for Sum {
+    fn add_assign(&mut self, term: f64) {
+        let sum = self.sum + term;
+        let (large, small) = if self.sum.abs() >= term.abs() { (self.sum, term) } else { (term, self.sum) };
+        self.rest += (large - sum) + small;
+        self.sum = sum;
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod layout;
 mod lowering;
 pub mod master;
 mod patterns;
+mod penalties;
 pub(crate) mod primal;
 mod search;
 pub mod spanning_trees;
@@ -72,12 +73,23 @@ impl Default for Limits {
 
 /// Why a method could not be applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{method} works on variables, tables and logic factors, but the graph has a {factor}; use ad3, subgradient or exact"
-)]
-pub struct Unsupported {
-    method: &'static str,
-    factor: &'static str,
+#[non_exhaustive]
+pub enum Unsupported {
+    /// The method does not know a factor.
+    #[error(
+        "{method} works on variables, tables and logic factors, but the graph has a {factor}; use ad3, subgradient or exact"
+    )]
+    Factor {
+        /// The method.
+        method: &'static str,
+        /// What it does not know.
+        factor: &'static str,
+    },
+    /// Scores so large that their sums are no numbers.
+    #[error(
+        "the scores sum to more than 1e300 in size: their sums would overflow; divide all scores by a constant"
+    )]
+    Overflow,
 }
 
 /// Solves a graph.
@@ -100,6 +112,21 @@ pub fn solve(graph: &Graph, method: Method, limits: &Limits) -> Result<Solution,
     if graph.offset == f64::NEG_INFINITY {
         return Ok(infeasible(graph));
     }
+    let slots: f64 = graph.scores.iter().filter(|s| s.is_finite()).map(|s| s.abs()).sum();
+    let factors = graph.groups.iter().filter_map(|group| group.magnitude()).sum::<f64>();
+    if slots + factors + graph.offset.abs() > 1e300 {
+        return Err(Unsupported::Overflow);
+    }
+    match penalties::Penalties::find(graph, limits.time_limit) {
+        Some(penalties) => {
+            let found = solve_by(&penalties.graph, method, limits)?;
+            Ok(penalties.raise(graph, found, limits.gap))
+        }
+        None => solve_by(graph, method, limits),
+    }
+}
+
+fn solve_by(graph: &Graph, method: Method, limits: &Limits) -> Result<Solution, Unsupported> {
     let master = || {
         let defaults = MasterOptions::default();
         MasterOptions {

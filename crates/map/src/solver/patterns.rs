@@ -20,8 +20,9 @@ pub(crate) struct Lowered {
 
 impl Lowered {
     pub(crate) fn new(graph: &Graph, method: &'static str) -> Result<Self, Unsupported> {
-        let draft = Draft::new(graph, true).ok_or(Unsupported { method, factor: "factor without tables" })?;
-        Self::fill(draft).ok_or(Unsupported { method, factor: "table too large for it" })
+        let draft =
+            Draft::new(graph, true).ok_or(Unsupported::Factor { method, factor: "factor without tables" })?;
+        Self::fill(draft).ok_or(Unsupported::Factor { method, factor: "table too large for it" })
     }
 
     fn fill(draft: Draft) -> Option<Self> {

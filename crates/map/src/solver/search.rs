@@ -25,7 +25,9 @@ pub(super) fn solve(graph: &Graph, limits: &Limits) -> Solution {
     match Lowering::new(graph) {
         None => branch_and_bound::solve(graph, limits),
         Some(tables) if !has_logic(graph) => search_tables(graph, &tables, limits),
-        Some(tables) => Turns { graph, tables, limits, start: Instant::now() }.take(),
+        Some(tables) => {
+            Turns { scale: tables.network.scale(), graph, tables, limits, start: Instant::now() }.take()
+        }
     }
 }
 
@@ -40,11 +42,13 @@ struct Turns<'a> {
     graph: &'a Graph,
     tables: Lowering,
     limits: &'a Limits,
+    /// The size of a score, as either of the two sees it.
+    scale: f64,
     start: Instant,
 }
 
 impl Turns<'_> {
-    fn take(&self) -> Solution {
+    fn take(mut self) -> Solution {
         let narrow = search_tables(self.graph, &self.tables, &self.share(0, 1, 0.1));
         if !self.goes_on(&narrow) {
             return narrow;
@@ -57,6 +61,7 @@ impl Turns<'_> {
             ..Ad3Options::default()
         });
         let mut root = ad3.solve(self.graph);
+        self.scale = self.scale.max(ad3.scale());
         root.certificate.iterations = 1;
         let (value, bound) = (root.certificate.lower(), root.certificate.bound());
         let nearly_exact = Gap::from(NEARLY_EXACT).at_scale(0.0).closes(value, bound);
@@ -113,7 +118,7 @@ impl Turns<'_> {
             false => Certificate::judge(
                 best.certificate.value(),
                 one.bound().min(two.bound()),
-                Gap::from(self.limits.gap).at_scale(self.tables.network.scale()),
+                Gap::from(self.limits.gap).at_scale(self.scale),
             ),
         };
         let certificate = certificate.after(one.iterations + two.iterations, self.seconds());

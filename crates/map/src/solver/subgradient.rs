@@ -52,7 +52,7 @@ pub fn solve(graph: &Graph, rule: StepRule, limits: &Limits) -> Solution {
         if limits.trace {
             trace.push(TracePoint { iteration, seconds, bound, value: primal.value });
         }
-        if dual.proves_infeasible(bound) {
+        if dual.proves_infeasible(graph, bound) {
             break true;
         }
         if gap.closes(primal.value, bound) || stop || disagreement == 0.0 {
@@ -74,7 +74,7 @@ pub fn solve(graph: &Graph, rule: StepRule, limits: &Limits) -> Solution {
     };
     let certificate = match infeasible {
         true => Certificate::infeasible(),
-        false => Certificate::judge(Some(primal.value), bound, gap),
+        false => Certificate::judge(Some(primal.value), bound + dual.rounding(graph), gap),
     };
     let certificate = certificate.after(iteration, start.elapsed().as_secs_f64());
     Solution::new(graph, certificate, primal.assignment, beliefs, trace)

@@ -199,6 +199,10 @@ impl Oracle for Arborescence {
         self.arcs.len()
     }
 
+    fn magnitude(&self) -> Option<f64> {
+        Some(0.0)
+    }
+
     fn maximize(&self, scores: &[f64], workspace: &mut Workspace, best: &mut Vec<u32>) -> f64 {
         if !self.search(scores, workspace, best) {
             best.clear();

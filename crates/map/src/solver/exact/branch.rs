@@ -97,6 +97,11 @@ impl Context<'_> {
         self.most_tolerance = self.share(value);
     }
 
+    /// Whether all scores are whole numbers, whose sums are exact.
+    pub(super) fn is_whole(&self) -> bool {
+        self.unit > 0.0
+    }
+
     /// The largest score that integer tables allow up to `bound`; any other bound stays as it is.
     pub(super) fn round_down(&self, bound: f64) -> f64 {
         if self.unit > 0.0 { (bound / self.unit + 1e-4).floor() * self.unit } else { bound }

@@ -204,7 +204,7 @@ impl Network {
 
 /// The unit of which every finite score is a multiple, when scores are whole numbers: bounds may then be rounded down to it. Zero
 /// when there is none.
-pub(in crate::solver) fn common_unit(scores: impl Iterator<Item = f64>) -> f64 {
+pub(crate) fn common_unit(scores: impl Iterator<Item = f64>) -> f64 {
     let mut divisor: u64 = 0;
     for score in scores.filter(|&score| score != f64::NEG_INFINITY) {
         if score.fract() != 0.0 || score.abs() > 1e9 {

@@ -7,7 +7,7 @@
 mod dive;
 mod local_search;
 
-use super::dual::Dual;
+use super::dual::{Dual, Sum};
 use super::layout::Layout;
 use crate::factor::{Closed, ClosedGroup};
 use crate::group::{OracleGroup, Warm};
@@ -154,21 +154,21 @@ impl Primal {
     }
 
     fn evaluate(&mut self, view: &mut View<'_>) -> f64 {
-        let mut value = view.graph.offset;
+        let mut value = Sum::from(view.graph.offset);
         for (&on, score) in self.slots.iter().zip(&view.graph.scores) {
             if on == 1 {
-                value += score;
+                value += *score;
             }
         }
         for group in 0..view.layout.groups() {
             for factor in 0..view.layout.group(view.graph, group).factors() {
-                if value == f64::NEG_INFINITY {
-                    return value;
+                if value.value() == f64::NEG_INFINITY {
+                    return f64::NEG_INFINITY;
                 }
                 value += self.factor_score(view, group, factor);
             }
         }
-        value
+        value.value()
     }
 
     fn factor_score(&mut self, view: &mut View<'_>, group: usize, factor: usize) -> f64 {
