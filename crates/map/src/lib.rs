@@ -29,6 +29,7 @@
 //!   [`Oracle`](oracle::Oracle).
 //! - [`solver`]: AD3, subgradient, two-slave, spanning trees, exact; all return a [`Solution`].
 //! - [`pattern`]: sparse patterns over any set of vertices, for the two-slave decomposition.
+//! - [`proof`]: what proves an answer, for the independent checker in [`verify`].
 //! - [`problem`]: UAI, log-UAI, AD3's `.fg` and JSON problems, from which [`Graph::from_problem`] makes a graph.
 
 mod certificate;
@@ -38,11 +39,13 @@ mod group;
 mod model;
 pub mod oracle;
 pub mod pattern;
+pub mod proof;
 mod solution;
 pub mod solver;
 
 pub use certificate::{Certificate, Gap, Status};
 pub use consonant_problem as problem;
+pub use consonant_verify as verify;
 pub use model::{Binary, Choice, FactorId, Graph, Literal, ModelError, Variable};
 pub use solution::{Solution, TracePoint};
 pub use solver::ad3::{Ad3, Ad3Options};
