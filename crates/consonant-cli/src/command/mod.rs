@@ -11,6 +11,7 @@ mod predict;
 mod solve;
 mod summarize;
 mod train;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,7 @@ pub enum Command {
     Check(check::Check),
     Completions(completions::Completions),
     Solve(solve::Solve),
+    Verify(verify::Verify),
     Man(man::Man),
 }
 
@@ -49,6 +51,7 @@ impl Command {
             Command::Check(command) => command.run(context),
             Command::Completions(command) => command.run(context),
             Command::Solve(command) => command.run(context),
+            Command::Verify(command) => command.run(context),
             Command::Man(command) => command.run(context),
         }
     }

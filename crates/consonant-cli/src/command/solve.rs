@@ -4,10 +4,12 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Instant;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use consonant::map::problem::{self, Format, FormatError, Problem};
+use consonant::map::proof::{ProofOptions, prove};
 use consonant::map::solver::{Limits, Method, solve};
 use consonant::map::{Graph, Solution};
 use consonant::text::input::Input;
@@ -22,6 +24,7 @@ use consonant::plot::{Chart, Series, digits};
   consonant solve problem.json
   consonant solve grid.uai --method exact --time-limit 10 --format json
   consonant solve grid.uai --trace trace.csv --plot trace.svg
+  consonant solve problem.json --certificate problem.proof
 
 The problem is UAI, log-UAI (.loguai), AD3's .fg, or our JSON (see docs/map.md). A problem without a solution is
 told as \"infeasible\", with exit code 0: that is an answer.")]
@@ -50,6 +53,9 @@ pub struct Solve {
     /// Draw value and bound over time as SVG.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Write the proof of the answer, for `consonant verify`. What is printed then is what it proves.
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<PathBuf>,
     /// How to write the answer.
     #[arg(long, default_value = "text")]
     format: AnswerFormat,
@@ -58,8 +64,9 @@ pub struct Solve {
     output: Option<PathBuf>,
 }
 
+/// How a problem is written.
 #[derive(Clone, Copy, ValueEnum)]
-enum ProblemFormat {
+pub enum ProblemFormat {
     Uai,
     Loguai,
     Fg,
@@ -89,7 +96,8 @@ impl Solve {
         {
             return Err(crate::usage_error("--time-limit and --gap take numbers that are zero or more"));
         }
-        let (problem, graph) = self.read_problem()?;
+        let (name, problem) = read_problem(&self.problem, self.from)?;
+        let graph = Graph::from_problem(&problem).map_err(|error| placed(&name, error))?;
         context.detail(format!(
             "{} variables, {} factors, {} links",
             graph.variables(),
@@ -110,7 +118,19 @@ impl Solve {
             MethodName::SpanningTrees => Method::SpanningTrees,
             MethodName::Exact => Method::Exact,
         };
-        let solution = solve(&graph, method, &limits)?;
+        let start = Instant::now();
+        let mut solution = solve(&graph, method, &limits)?;
+        if let Some(path) = &self.certificate {
+            // Finding and proving share the time.
+            let mut options = ProofOptions::default();
+            options.time_limit = limits.time_limit.unwrap_or(60.0) - start.elapsed().as_secs_f64();
+            options.time_limit = options.time_limit.max(0.2 * limits.time_limit.unwrap_or(60.0));
+            options.gap = self.gap;
+            options.branch = method == Method::Exact;
+            let (proof, proven) = prove(&problem, solution, &options)?;
+            write_whole(context, path, &proof.write()?)?;
+            solution = proven;
+        }
         if let Some(path) = &self.trace {
             write_whole(context, path, &trace_csv(&solution))?;
         }
@@ -127,33 +147,6 @@ impl Solve {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn read_problem(&self) -> Result<(Problem, Graph)> {
-        let input = Input::open(&self.problem)?;
-        let name = input.name().to_string();
-        let text = input.into_text()?;
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        if text.trim().is_empty() {
-            bail!("{name}: the file is empty; expected a problem");
-        }
-        let format = match self.from {
-            Some(ProblemFormat::Uai) => Format::Uai,
-            Some(ProblemFormat::Loguai) => Format::LogUai,
-            Some(ProblemFormat::Fg) => Format::Fg,
-            Some(ProblemFormat::Json) => Format::Json,
-            None => match Format::guess(&name, text) {
-                Some(format) => format,
-                None => bail!("{name}: cannot tell the format; say --from uai, loguai, fg or json"),
-            },
-        };
-        let placed = |error: FormatError| match error.line {
-            Some(line) => anyhow::anyhow!("{name}:{line}: {}", error.message),
-            None => anyhow::anyhow!("{name}: {}", error.message),
-        };
-        let problem = problem::read(text, format).map_err(placed)?;
-        let graph = Graph::from_problem(&problem).map_err(placed)?;
-        Ok((problem, graph))
-    }
-
     fn chart(&self, solution: &Solution) -> Chart {
         let series = |name: &str, y: fn(&consonant::map::TracePoint) -> f64| Series {
             name: name.into(),
@@ -168,6 +161,37 @@ impl Solve {
             series: vec![series("bound", |p| p.bound), series("value", |p| p.value)],
         }
     }
+}
+
+/// An error of a file with its place.
+fn placed(name: &str, error: FormatError) -> anyhow::Error {
+    match error.line {
+        Some(line) => anyhow::anyhow!("{name}:{line}: {}", error.message),
+        None => anyhow::anyhow!("{name}: {}", error.message),
+    }
+}
+
+/// Reads a problem in the form that is named, or that its name and content show; also what to call the file.
+pub fn read_problem(path: &Path, format: Option<ProblemFormat>) -> Result<(String, Problem)> {
+    let input = Input::open(path)?;
+    let name = input.name().to_string();
+    let text = input.into_text()?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    if text.trim().is_empty() {
+        bail!("{name}: the file is empty; expected a problem");
+    }
+    let format = match format {
+        Some(ProblemFormat::Uai) => Format::Uai,
+        Some(ProblemFormat::Loguai) => Format::LogUai,
+        Some(ProblemFormat::Fg) => Format::Fg,
+        Some(ProblemFormat::Json) => Format::Json,
+        None => match Format::guess(&name, text) {
+            Some(format) => format,
+            None => bail!("{name}: cannot tell the format; say --from uai, loguai, fg or json"),
+        },
+    };
+    let problem = problem::read(text, format).map_err(|error| placed(&name, error))?;
+    Ok((name, problem))
 }
 
 fn write_whole(context: &Context, path: &Path, text: &str) -> Result<()> {

@@ -1,0 +1,55 @@
+//! `consonant verify PROBLEM CERTIFICATE`
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+use consonant::map::verify::{Proof, verify};
+use consonant::text::input::Input;
+
+use super::solve::{ProblemFormat, read_problem};
+use crate::context::Context;
+
+/// Check the proof of an answer, without trusting what found it.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  consonant solve problem.json --certificate problem.proof
+  consonant verify problem.json problem.proof
+
+The proof is what `solve --certificate FILE` writes (see docs/proofs.md). The check is a small program of its own: it
+evaluates the assignment, and computes the bound from the proof's steps with sums that are rounded up. Exit code 1 says
+that the proof does not hold, and where it fails.")]
+pub struct Verify {
+    /// The problem.
+    #[arg(value_name = "PROBLEM")]
+    problem: PathBuf,
+    /// The proof.
+    #[arg(value_name = "CERTIFICATE")]
+    certificate: PathBuf,
+    /// How the problem is written (default: by its name, then by its content).
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<ProblemFormat>,
+}
+
+impl Verify {
+    pub fn run(self, context: &Context) -> Result<ExitCode> {
+        let (_, problem) = read_problem(&self.problem, self.from)?;
+        let input = Input::open(&self.certificate)?;
+        let name = input.name().to_string();
+        let proof = Proof::read(&input.into_text()?).with_context(|| name.clone())?;
+        let verified = match verify(&problem, &proof) {
+            Ok(verified) => verified,
+            Err(refusal) => bail!("{name}: not verified: {refusal}"),
+        };
+        let mut output = context.open_output(None)?;
+        match verified.value {
+            _ if verified.bound == f64::NEG_INFINITY => writeln!(output, "verified: no solution")?,
+            Some(value) => writeln!(output, "verified: value {value}, bound {}", verified.bound)?,
+            None => writeln!(output, "verified: bound {}", verified.bound)?,
+        }
+        output.finish()?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
