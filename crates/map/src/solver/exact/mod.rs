@@ -152,7 +152,8 @@ pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progr
         let assignment = known.map(|_| lift.apply(&states));
         let value = assignment.as_deref().map(|states| network.value(states));
         let certificate = Certificate::judge(value, bound, gap);
-        if certificate.status() != Status::Feasible || !proven || context.most_tolerance.is_finite() {
+        let is_last = !proven || parts.len() < 2 || context.most_tolerance.is_finite();
+        if certificate.status() != Status::Feasible || is_last {
             let (nodes, seconds) = (context.nodes as usize, context.limits.seconds());
             return Answer { assignment, certificate: certificate.after(nodes, seconds) };
         }
