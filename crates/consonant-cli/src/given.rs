@@ -26,6 +26,10 @@ pub fn augment(command: Command, settings: &[Setting]) -> Command {
         arg = match field.arity {
             Arity::Switch if is_on => arg.value_name("on|off").value_parser(switch()),
             Arity::Switch => arg.action(ArgAction::SetTrue),
+            // `[-]` in the name of a value says that it may begin with a dash.
+            Arity::One if field.value.starts_with("[-]") => {
+                arg.value_name(field.value).allow_hyphen_values(true)
+            }
             Arity::One => arg.value_name(field.value).allow_negative_numbers(true),
             Arity::Many => arg.value_name(field.value).action(ArgAction::Append),
         };

@@ -52,7 +52,7 @@ consonant_task::settings! {
         order: usize = 3, "1|2|3" in 1.0..=3.0;
         /// Switches kinds of parts on or off: siblings, grandparents, grand-siblings, tri-siblings, arbitrary-siblings,
         /// head-bigrams; with `-` before the name, off.
-        kinds: Switches<PartKind> = Switches::default(), "KIND,…" as "parts", research;
+        kinds: Switches<PartKind> = Switches::default(), "[-]KIND,…" as "parts", research;
         /// Looks for trees without crossing arcs; first order only.
         projective: bool = false, "";
         /// Whether exactly one word depends on the root.
