@@ -30,7 +30,7 @@
 //! let mut settings = ShoutSettings::new().voice(Voice::Loud);
 //! settings.set("times", &["3"])?;
 //! assert_eq!((settings.voice, settings.times), (Voice::Loud, 3));
-//! assert!(ShoutSettings::new().times(10).check().is_err());
+//! assert!(ShoutSettings::new().times(10_u32).check().is_err());
 //! assert_eq!(serde_json::to_string(&settings)?, r#"{"voice":"loud","times":3}"#);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
