@@ -421,7 +421,7 @@ pub fn check_range(
     Err(Usage(format!("--{} wants a number {limits}, not {number}", flag_of(fields, name))))
 }
 
-/// Makes a struct of settings; see [the module](crate::settings).
+/// Makes a struct of settings; see [the module](mod@crate::settings).
 #[macro_export]
 macro_rules! settings {
     (
