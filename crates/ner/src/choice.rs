@@ -43,10 +43,9 @@ impl<'d> Trial<'d> {
     }
 
     /// Makes labels agree from now on.
-    pub(crate) fn set_agreement(&mut self, agreement: Agreement) -> Result<(), NerError> {
+    pub(crate) fn set_agreement(&mut self, agreement: Agreement) {
         self.model.agreement = agreement;
-        self.readings.words = self.model.read_words(&self.sentences)?;
-        Ok(())
+        self.readings.words = self.model.read_words(&self.sentences);
     }
 
     /// What the model says with a bias.

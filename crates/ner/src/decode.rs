@@ -1,5 +1,6 @@
 //! How a recognizer decodes: texts to features, features to scores, scores to the best labels, and labels that agree.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -141,20 +142,32 @@ impl Ner {
 
     /// What the models say about sentences.
     pub(crate) fn read(&self, sentences: &[Sentence]) -> Result<Readings, NerError> {
-        Ok(Readings { scores: self.scores(sentences)?, words: self.read_words(sentences)? })
+        Ok(Readings { scores: self.scores(sentences)?, words: self.read_words(sentences) })
     }
 
-    /// What the word model says, if there is one.
-    pub(crate) fn read_words(&self, sentences: &[Sentence]) -> Result<Vec<f32>, NerError> {
-        let Agreement::Words { ordinary, chain, sums, .. } = &self.agreement else { return Ok(Vec::new()) };
-        let rows: Result<Vec<Vec<f32>>, NerError> = ranges(sentences)
-            .into_par_iter()
-            .map(|text| {
-                let mut sums = sums.take(|| TypeSums::new(&self.features.extractor, self.labels.len()));
-                Ok(self.worker()?.word_scores(&sentences[text], ordinary, chain, &mut sums))
-            })
-            .collect();
-        Ok(rows?.into_iter().flatten().collect())
+    /// What the word model, if there is one, says about the words that may be names; a row of zeros for others.
+    pub(crate) fn read_words(&self, sentences: &[Sentence]) -> Vec<f32> {
+        let Agreement::Words { ordinary, chain, readers, .. } = &self.agreement else { return Vec::new() };
+        let labels = self.labels.len();
+        let read = |text: Range<usize>| {
+            let (reader, sums) = &mut *readers
+                .take(|| (self.features.reader(), TypeSums::new(&self.features.extractor, labels)));
+            let text = &sentences[text];
+            reader.document(text);
+            let mut rows = Vec::new();
+            for (number, sentence) in text.iter().enumerate() {
+                reader.sentence(number, sentence);
+                for word in 0..sentence.len() {
+                    let start = rows.len();
+                    rows.resize(start + labels, 0.0);
+                    if ordinary.may_be_name(sentence.form(word)) {
+                        reader.add_scores(sums, (chain.node_table(), true), word, &mut rows[start..]);
+                    }
+                }
+            }
+            rows
+        };
+        ranges(sentences).into_par_iter().flat_map_iter(read).collect()
     }
 
     /// What the chain says about each sentence.
@@ -435,30 +448,6 @@ impl Worker {
             all.push(SentenceScores { nodes, steps, path: self.path.clone(), value });
         }
         Ok(all)
-    }
-
-    /// What the word model says about the words of a text that may be names; a row of zeros for others.
-    fn word_scores(
-        &mut self,
-        text: &[Sentence],
-        ordinary: &OrdinaryWords,
-        chain: &ChainModel,
-        sums: &mut TypeSums,
-    ) -> Vec<f32> {
-        self.reader.document(text);
-        let labels = chain.labels().len();
-        let mut rows = Vec::new();
-        for (number, sentence) in text.iter().enumerate() {
-            self.reader.sentence(number, sentence);
-            for word in 0..sentence.len() {
-                let start = rows.len();
-                rows.resize(start + labels, 0.0);
-                if ordinary.may_be_name(sentence.form(word)) {
-                    self.reader.add_scores(sums, (chain.node_table(), true), word, &mut rows[start..]);
-                }
-            }
-        }
-        rows
     }
 
     /// The best labels of a sentence of the text read last, into `path`.

@@ -270,7 +270,7 @@ impl Lesson<'_> {
                 half_words.into_iter().filter(|own| dev.is_none() && matches!(own, Agreement::Words { .. }));
             let agreements = own.chain(std::iter::repeat_with(|| model.agreement.clone()));
             for (trial, agreement) in trials.iter_mut().zip(agreements) {
-                trial.set_agreement(agreement)?;
+                trial.set_agreement(agreement);
             }
             if settings.strength.is_none() {
                 model.strength = choice::strength(trials, model.bias, &is_interrupted)?;

@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 
 use crate::decode::{NerOptions, Worker, pair_scores};
-use crate::features::Features;
+use crate::features::{FeatureReader, Features};
 use crate::learn::{self, NerSettings};
 use crate::occurrences::OrdinaryWords;
 use crate::parts::LabelSet;
@@ -102,8 +102,18 @@ pub struct Ner {
 #[derive(Debug, Clone)]
 pub(crate) enum Agreement {
     None,
-    Words { ordinary: OrdinaryWords, chain: Arc<ChainModel>, scope: Scope, sums: Workers<TypeSums> },
-    Patterns { ordinary: OrdinaryWords, layout: Layout, weights: Vec<f32> },
+    Words {
+        ordinary: OrdinaryWords,
+        chain: Arc<ChainModel>,
+        scope: Scope,
+        /// Readers of texts, each with what it added up of this chain's weights.
+        readers: Workers<(FeatureReader, TypeSums)>,
+    },
+    Patterns {
+        ordinary: OrdinaryWords,
+        layout: Layout,
+        weights: Vec<f32>,
+    },
 }
 
 impl Agreement {
@@ -130,7 +140,7 @@ impl Agreement {
     }
 
     pub(crate) fn words(ordinary: OrdinaryWords, chain: ChainModel, scope: Scope) -> Self {
-        Self::Words { ordinary, chain: Arc::new(chain), scope, sums: Workers::new() }
+        Self::Words { ordinary, chain: Arc::new(chain), scope, readers: Workers::new() }
     }
 
     pub(crate) fn store(&self, writer: &mut ModelWriter, words: &[u8]) {

@@ -1,6 +1,7 @@
 //! Running templates over sentences.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use consonant_learn::hash;
 use consonant_learn::names::WantedNames;
@@ -13,6 +14,8 @@ use super::value::ValueReader;
 
 /// Distinct values of a column that a workspace remembers before it starts afresh.
 const MOST_TYPES: usize = 1 << 18;
+/// Memories of values that were started in this process.
+static EPOCHS: AtomicU64 = AtomicU64::new(1);
 
 /// The keys and values of a token's features.
 #[derive(Debug, Clone, Default)]
@@ -95,7 +98,8 @@ impl FeatureWorkspace {
         self.length == 0
     }
 
-    /// How often the memory of values was started afresh. Whoever keeps something by type must drop it when this changes.
+    /// A number of its own for every time that a memory of values was started afresh, in this workspace or another. Types are
+    /// numbered by the memory, so whoever keeps something by type must drop it when this changes.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
@@ -372,7 +376,7 @@ impl Extractor {
 
     /// Starts the memory of values afresh, with the places outside of the sentence.
     fn forget(&self, workspace: &mut FeatureWorkspace) {
-        workspace.epoch += 1;
+        workspace.epoch = EPOCHS.fetch_add(1, Ordering::Relaxed);
         workspace.lists.clear();
         let templates = &*self.templates;
         let outside = (1..=templates.before as isize).map(|distance| boundary(-distance));

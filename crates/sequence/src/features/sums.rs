@@ -170,4 +170,25 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn sums_kept_with_one_workspace_are_not_taken_for_those_of_another() {
+        let extractor = extractor();
+        let sentences: [&[&str]; 2] = [&["the", "cat"], &["dog", "the"]];
+        let table = table(&extractor, &sentences, 3);
+        let mut shared = TypeSums::new(&extractor, 3);
+        for words in sentences.into_iter().cycle().take(4) {
+            // Types are numbered as they are met: a new workspace gives the number of one word to another.
+            let mut workspace = extractor.workspace();
+            extractor.load(&mut workspace, words.len(), |token, _| words[token]);
+            for token in 0..words.len() {
+                let scores = |sums: &mut TypeSums| {
+                    let mut scores = vec![0.0; 3];
+                    sums.add((&extractor, &workspace), (&table, true), token, |_| {}, &mut scores);
+                    scores
+                };
+                assert_eq!(scores(&mut shared), scores(&mut TypeSums::new(&extractor, 3)));
+            }
+        }
+    }
 }
