@@ -6,6 +6,8 @@
 //! headed by its length; a row where most labels have a weight is one run of all of them without ids. Weights are
 //! single or half precision.
 
+use std::sync::Arc;
+
 use half::f16;
 
 use crate::LearnError;
@@ -76,10 +78,23 @@ fn single(bits: u16) -> f32 {
     f32::from_bits((bits & 0x8000) << 16 | (bits & 0x7fff) << 13) * f32::from_bits((112 + 127) << 23)
 }
 
+/// A bit for each key in the slots, at the place of its lower end; at most one in eleven is set.
+fn known(slots: &[u32]) -> Arc<[u64]> {
+    let mut bits = vec![0; (slots.len() / 3 * 8).next_power_of_two().div_ceil(64)];
+    for slot in slots.chunks_exact(3).filter(|slot| slot[2] != EMPTY) {
+        let at = slot[0] as usize & (64 * bits.len() - 1);
+        bits[at / 64] |= 1 << (at % 64);
+    }
+    bits.into()
+}
+
 /// The weights of a model: feature key → row of (label, weight) pairs.
 #[derive(Debug, Clone)]
 pub struct Table {
     dimension: usize,
+    /// A bit for the lower end of every key: most features that the model does not know are seen here, in memory that stays in the
+    /// cache.
+    known: Arc<[u64]>,
     slots: Section<u32>,
     labels: Section<u16>,
     sparse: Stored,
@@ -90,9 +105,11 @@ impl Table {
     /// Reads the table that was stored under `prefix`.
     pub fn open(model: &Model, prefix: &str) -> Result<Self, LearnError> {
         let shape = model.array::<u32>(&format!("{prefix}.shape"))?;
+        let slots: Section<u32> = model.array(&format!("{prefix}.slots"))?;
         let table = Self {
             dimension: shape.first().copied().unwrap_or(0) as usize,
-            slots: model.array(&format!("{prefix}.slots"))?,
+            known: known(&slots),
+            slots,
             labels: model.array(&format!("{prefix}.labels"))?,
             sparse: Stored::open(model, &format!("{prefix}.sparse"))?,
             dense: Stored::open(model, &format!("{prefix}.dense"))?,
@@ -146,6 +163,10 @@ impl Table {
 
     #[inline]
     fn find(&self, key: u64) -> Option<u32> {
+        let bit = key as u32 as usize & (64 * self.known.len() - 1);
+        if self.known[bit / 64] >> (bit % 64) & 1 == 0 {
+            return None;
+        }
         let slots: &[u32] = &self.slots;
         let capacity = slots.len() / 3;
         let mut at = ((u128::from(key) * capacity as u128) >> 64) as usize;
