@@ -52,7 +52,7 @@ impl SingleSums {
         most - least < WIDEST
     }
 
-    /// Sums over all label sequences of a sentence, `nodes` being its label scores row by row. Writes the marginals of the labels and adds
+    /// Sums over all label sequences of a sentence, `nodes` being its label scores row by row. Writes the marginals of the labels and
     /// the expected count of every pair; returns the logarithm of the sum, or nothing where precision did not suffice.
     pub(crate) fn run(&mut self, nodes: &[f32], marginals: &mut Vec<f32>, counts: &mut [f64]) -> Option<f64> {
         let (labels, stride) = (self.labels, self.stride);
@@ -120,8 +120,10 @@ impl SingleSums {
                 counts
                     .iter_mut()
                     .zip(products)
-                    .for_each(|(count, (product, potential))| *count += f64::from(product * potential));
+                    .for_each(|(count, (product, potential))| *count = f64::from(product * potential));
             }
+        } else {
+            counts.fill(0.0);
         }
         // A sum that is not 1 tells of a value that was lost on the way.
         let certain: f32 = marginals[..labels].iter().sum();

@@ -282,7 +282,6 @@ impl<'a> WholeChain<'a> {
             return Ok(0.0);
         }
         workspace.score(corpus, sentence, self.group(weights), weights.scale)?;
-        workspace.counts.clear();
         workspace.counts.resize(workspace.transitions.score_count(), 0.0);
         workspace.edge_counts.clear();
         workspace.edge_counts.resize(workspace.edges.len(), 0.0);
@@ -325,7 +324,7 @@ impl<'a> WholeChain<'a> {
         Ok(f64::from(weight) * (free - truth))
     }
 
-    /// The logarithm of the sum over all sequences; writes marginals to `excess` and adds expected counts.
+    /// The logarithm of the sum over all sequences; writes marginals to `excess` and expected counts to `counts`.
     fn sum_over_sequences(&self, workspace: &mut ChainWorkspace) -> Result<f64, SequenceError> {
         let labels = self.corpus.space.labels();
         if self.plain && !workspace.single_fresh {
@@ -337,8 +336,8 @@ impl<'a> WholeChain<'a> {
             if let Some(sum) = single.run(nodes, excess, counts) {
                 return Ok(sum);
             }
-            workspace.counts.fill(0.0);
         }
+        workspace.counts.fill(0.0);
         workspace.refresh();
         let mut posterior =
             workspace.inference.forward_backward(&chain!(workspace), &workspace.potentials)?;
