@@ -1,8 +1,5 @@
 //! What every command shares: the thread pool, the seed, what to say on standard error, where results go.
 
-use std::io;
-use std::path::Path;
-
 use anyhow::{Context as _, Result};
 use clap::Args;
 
@@ -27,7 +24,7 @@ pub struct GlobalOptions {
     verbose: bool,
 }
 
-/// Handed to every command; the only door to threads, randomness, messages and outputs.
+/// Handed to every command; the only door to threads, randomness and messages.
 pub struct Context {
     /// Seed of every random choice, if `--seed` says one; a settings file may say another.
     pub seed: Option<u64>,
@@ -73,10 +70,5 @@ impl Context {
     /// The same for work whose results come bit by bit: on a terminal they are progress enough, and a bar would stand between them.
     pub fn progress_beside(&self, out: &Output, label: &str, total: Option<u64>) -> Progress {
         if out.is_terminal() { self.reporter.silent_progress() } else { self.progress(label, total) }
-    }
-
-    /// Opens what `--output` names (written atomically), or standard output where it is missing or `-`.
-    pub fn open_output(&self, path: Option<&Path>) -> io::Result<Output> {
-        Output::open(path)
     }
 }

@@ -4,11 +4,32 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use consonant::learn::file::AtomicFile;
 
 use crate::interrupt;
 
 const BUFFER: usize = 1 << 16;
+
+/// The flag that says where results go.
+#[derive(Args)]
+pub struct Destination {
+    /// Where the output goes (default: standard output).
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl Destination {
+    /// Opens it; a file is written atomically.
+    pub fn open(&self) -> io::Result<Output> {
+        Output::open(self.output.as_deref())
+    }
+
+    /// Whether no file was named.
+    pub fn is_standard(&self) -> bool {
+        self.output.is_none()
+    }
+}
 
 /// A destination for results; call [`Output::finish`] when all is written.
 pub enum Output {
@@ -68,6 +89,13 @@ impl Write for Output {
             Output::Device(out) => out.flush(),
         }
     }
+}
+
+/// Writes a whole text to a file.
+pub fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut output = Output::open(Some(path))?;
+    output.write_all(text.as_bytes())?;
+    output.finish()
 }
 
 /// A file that appears under its name only by [`PendingFile::commit`]; dropped before that, or interrupted, it leaves

@@ -12,6 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -28,8 +29,8 @@ use crate::sentence::{EditError, Layer, Sentence, SentenceBuilder};
 /// From which format to which, and how.
 #[derive(Clone, Debug)]
 pub struct Conversion {
-    /// The format that comes in.
-    pub from: Format,
+    /// The format that comes in; each input is told by name and content if not given.
+    pub from: Option<Format>,
     /// The format that goes out.
     pub to: Format,
     /// The scheme that entity labels come in; if not given, what the first thousand sentences of a file look like.
@@ -46,9 +47,9 @@ pub struct Conversion {
 
 impl Conversion {
     /// From one format to another, with nothing else changed.
-    pub fn new(from: Format, to: Format) -> Self {
+    pub fn new(from: impl Into<Option<Format>>, to: Format) -> Self {
         Conversion {
-            from,
+            from: from.into(),
             to,
             source_scheme: None,
             scheme: None,
@@ -59,7 +60,11 @@ impl Conversion {
     }
 
     fn impossible(&self, reason: &'static str) -> Error {
-        Error::Convert { from: self.from.name(), to: self.to.name(), reason: reason.into() }
+        self.failed(reason.into())
+    }
+
+    fn failed(&self, reason: Cow<'static, str>) -> Error {
+        Error::Convert { from: self.from.map_or("data", Format::name), to: self.to.name(), reason }
     }
 }
 
@@ -74,18 +79,19 @@ pub fn convert(
     conversion: &Conversion,
     out: &mut impl Write,
 ) -> Result<u64, Error> {
-    if conversion.from == Format::Text && matches!(conversion.to, Format::Conllu | Format::Columns) {
-        return Err(
-            conversion.impossible("raw text must be cut into tokens first, as `consonant annotate` does")
-        );
-    }
     let mut sink = Sink { out, ends: [b'\n'; 2], format: conversion.to, paragraph_open: false };
     let mut count = 0;
     for input in inputs {
-        let input = input?;
+        let mut input = input?;
         let name = Arc::clone(input.name());
+        let from = conversion.from.map_or_else(|| input.format(), Ok)?;
+        let conversion = &Conversion { from: Some(from), ..conversion.clone() };
+        if from == Format::Text && matches!(conversion.to, Format::Conllu | Format::Columns) {
+            let reason = "raw text must be cut into tokens first, as `consonant annotate` does";
+            return Err(conversion.impossible(reason));
+        }
         sink.separate().map_err(output_error)?;
-        count += match conversion.from {
+        count += match from {
             Format::Conllu => sentences(SentenceReader::conllu(input, name), conversion, &mut sink)?,
             Format::Columns => {
                 let reader = SentenceReader::columns(input, name, conversion.columns.clone());
@@ -205,7 +211,7 @@ fn sentences<W: Write>(
     while reader.read(&mut sentence)? {
         write(&mut sentence)?;
     }
-    if conversion.from == conversion.to {
+    if conversion.from == Some(conversion.to) {
         sink.write_all(reader.trailer().as_bytes()).map_err(output_error)?;
     }
     Ok(count)
@@ -281,11 +287,7 @@ fn label_column(sentence: &Sentence, word: usize) -> u64 {
 }
 
 fn edit_error(error: &EditError, conversion: &Conversion) -> Error {
-    Error::Convert {
-        from: conversion.from.name(),
-        to: conversion.to.name(),
-        reason: error.to_string().into(),
-    }
+    conversion.failed(error.to_string().into())
 }
 
 /// A columns sentence as CoNLL-U; labels other than `O` go to MISC.

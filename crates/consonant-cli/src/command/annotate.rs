@@ -13,6 +13,7 @@ use consonant::text::{Format as InputFormat, Sentence};
 
 use crate::context::Context;
 use crate::inputs;
+use crate::output::Destination;
 use consonant::draw::Sketch;
 use consonant::draw::svg::Svg;
 use consonant::draw::terminal::Terminal;
@@ -42,9 +43,8 @@ pub struct Annotate {
     /// Take segmenter.model, tagger.model, ner.model and parser.model from this folder, not the embedded English ones.
     #[arg(long, value_name = "DIR")]
     models: Option<PathBuf>,
-    /// Where the output goes (default: standard output).
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: Destination,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -90,7 +90,7 @@ impl Annotate {
                 tree: layers.contains(&Layer::Tree),
             },
         };
-        let on_terminal = self.output.is_none() && io::stdout().is_terminal();
+        let on_terminal = self.output.is_standard() && io::stdout().is_terminal();
         let default = if on_terminal { Format::Pretty } else { Format::Conllu };
         let mut writer = match self.format.unwrap_or(default) {
             Format::Conllu => Writer::Conllu,
@@ -99,7 +99,7 @@ impl Annotate {
             Format::Svg => Writer::Svg(Svg::default()),
         };
         let pipeline = Pipeline::open(&models, layers)?;
-        let mut out = context.open_output(self.output.as_deref())?;
+        let mut out = self.output.open()?;
         let progress = context.progress_beside(&out, "annotating sentences", None);
         for path in files {
             let mut input = Input::open(&path)?;

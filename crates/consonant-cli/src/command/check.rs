@@ -12,6 +12,7 @@ use consonant::text::{Format, Scheme};
 
 use crate::context::Context;
 use crate::inputs;
+use crate::output::Destination;
 
 /// What is wrong with data, where, and what a trainer would make of it.
 ///
@@ -38,9 +39,8 @@ pub struct Check {
     /// How to show the report.
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     format: ReportFormat,
-    /// Write here instead of standard output.
-    #[arg(long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: Destination,
 }
 
 /// How to show the report.
@@ -68,7 +68,7 @@ impl Check {
         });
         let report = check(opened, &settings)?;
         drop(progress);
-        let mut output = context.open_output(self.output.as_deref())?;
+        let mut output = self.output.open()?;
         match self.format {
             ReportFormat::Text => write!(output, "{report}")?,
             ReportFormat::Json => {

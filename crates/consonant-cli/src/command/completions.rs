@@ -8,6 +8,7 @@ use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
 use crate::context::Context;
+use crate::output::Output;
 
 /// Print the completion script of a shell.
 #[derive(Args)]
@@ -20,10 +21,10 @@ pub struct Completions {
 }
 
 impl Completions {
-    pub fn run(self, context: &Context) -> Result<ExitCode> {
+    pub fn run(self, _: &Context) -> Result<ExitCode> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut crate::Cli::command(), "consonant", &mut script);
-        let mut output = context.open_output(None)?;
+        let mut output = Output::open(None)?;
         output.write_all(&script)?;
         output.finish()?;
         Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! `consonant convert [FILE…] --from FORMAT --to FORMAT`
+//! `consonant convert [FILE…] [--from FORMAT] --to FORMAT`
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,20 +11,21 @@ use consonant::text::{Format, Scheme};
 
 use crate::context::Context;
 use crate::inputs;
+use crate::output::Destination;
 
 /// Convert between conllu, columns, jsonl and text; a format to itself is the identity, byte for byte.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  consonant convert --from columns --to conllu names.tsv --output names.conllu
+  consonant convert names.tsv --to conllu --output names.conllu
   consonant convert --from columns --to columns --scheme bioes names.tsv")]
 pub struct Convert {
     /// What to convert, one after the other; `-` or nothing is standard input.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The format that comes in: conllu, columns, jsonl, text.
+    /// The format that comes in: conllu, columns, jsonl, text [default: told by name and content]
     #[arg(long, value_name = "FORMAT")]
-    from: Format,
+    from: Option<Format>,
     /// The format that goes out: conllu, columns, jsonl, text.
     #[arg(long, value_name = "FORMAT")]
     to: Format,
@@ -37,9 +38,8 @@ pub struct Convert {
     /// Repair labels that break their scheme instead of refusing them.
     #[arg(long, requires = "scheme")]
     repair: bool,
-    /// Write here instead of standard output.
-    #[arg(long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: Destination,
 }
 
 impl Convert {
@@ -51,7 +51,7 @@ impl Convert {
             repair: self.repair,
             ..Conversion::new(self.from, self.to)
         };
-        let mut output = context.open_output(self.output.as_deref())?;
+        let mut output = self.output.open()?;
         let progress = context.progress_beside(&output, "files", Some(files.len() as u64));
         let opened = files.iter().map(|path| {
             let input = Input::open(path);

@@ -9,6 +9,7 @@ use clap::Args;
 use consonant::learn::model::Model;
 
 use crate::context::Context;
+use crate::output::Destination;
 use crate::registry;
 
 /// Shows what a model is and what it has learned.
@@ -29,18 +30,17 @@ pub struct Inspect {
     /// Print the settings file that would train the model again (`train … --settings FILE`).
     #[arg(long, conflicts_with = "explain")]
     settings: bool,
-    /// Where the output goes (default: standard output).
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: Destination,
 }
 
 impl Inspect {
     /// Prints the model's description.
-    pub fn run(self, context: &Context) -> Result<ExitCode> {
+    pub fn run(self, _: &Context) -> Result<ExitCode> {
         let name = self.model.display().to_string();
         let file = Model::open(&self.model)?;
         let model = registry().open(&file, &name)?;
-        let mut out = context.open_output(self.output.as_deref())?;
+        let mut out = self.output.open()?;
         if self.settings {
             let task = registry().get(model.task()).context("the task of an opened model is known")?;
             write!(out, "{}", task.stored_settings(&file)?)?;

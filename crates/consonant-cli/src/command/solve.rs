@@ -16,6 +16,7 @@ use consonant::text::input::Input;
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
+use crate::output::{self, Destination};
 use consonant::plot::{Chart, Series, digits};
 
 /// Find the best assignment of a factor graph: bring your own scores.
@@ -59,9 +60,8 @@ pub struct Solve {
     /// How to write the answer.
     #[arg(long, default_value = "text")]
     format: AnswerFormat,
-    /// Where to write the answer (default: standard output).
-    #[arg(long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: Destination,
 }
 
 /// How a problem is written.
@@ -128,20 +128,20 @@ impl Solve {
             options.gap = self.gap;
             options.branch = method == Method::Exact;
             let (proof, proven) = prove(&problem, solution, &options)?;
-            write_whole(context, path, &proof.write()?)?;
+            output::write(path, &proof.write()?)?;
             solution = proven;
         }
         if let Some(path) = &self.trace {
-            write_whole(context, path, &trace_csv(&solution))?;
+            output::write(path, &trace_csv(&solution))?;
         }
         if let Some(path) = &self.plot {
-            write_whole(context, path, &self.chart(&solution).to_svg())?;
+            output::write(path, &self.chart(&solution).to_svg())?;
         }
         let answer = match self.format {
             AnswerFormat::Text => text_answer(&problem, &solution),
             AnswerFormat::Json => format!("{}\n", serde_json::to_string(&json_answer(&problem, &solution))?),
         };
-        let mut output = context.open_output(self.output.as_deref())?;
+        let mut output = self.output.open()?;
         output.write_all(answer.as_bytes())?;
         output.finish()?;
         Ok(ExitCode::SUCCESS)
@@ -192,13 +192,6 @@ pub fn read_problem(path: &Path, format: Option<ProblemFormat>) -> Result<(Strin
     };
     let problem = problem::read(text, format).map_err(|error| placed(&name, error))?;
     Ok((name, problem))
-}
-
-fn write_whole(context: &Context, path: &Path, text: &str) -> Result<()> {
-    let mut output = context.open_output(Some(path))?;
-    output.write_all(text.as_bytes())?;
-    output.finish()?;
-    Ok(())
 }
 
 fn trace_csv(solution: &Solution) -> String {

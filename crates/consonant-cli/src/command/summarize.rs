@@ -18,6 +18,7 @@ use consonant::text::Document;
 use crate::context::Context;
 use crate::given::Flags;
 use crate::inputs;
+use crate::output::{self, Destination};
 
 /// Summarizes several documents about one thing, in words that they use.
 ///
@@ -50,9 +51,8 @@ pub struct Summarize {
     /// Write the problem that was solved as an integer linear program, for other solvers to check.
     #[arg(long, value_name = "FILE.lp", conflicts_with = "baseline")]
     lp: Option<PathBuf>,
-    /// Where the summary goes (default: standard output).
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: Destination,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -100,15 +100,13 @@ impl Summarize {
                 }
                 let prepared = summarizer.assemble(&documents, options);
                 if let Some(path) = &self.lp {
-                    let mut out = context.open_output(Some(path))?;
-                    out.write_all(lp_format(&prepared.assembly.problem, &prepared.scores).as_bytes())?;
-                    out.finish()?;
+                    output::write(path, &lp_format(&prepared.assembly.problem, &prepared.scores))?;
                 }
                 prepared.summary(options)?
             }
         };
         self.explain(&summary, &sources, context);
-        self.write(&summary, &sources, context)?;
+        self.write(&summary, &sources)?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -135,11 +133,11 @@ impl Summarize {
         }
     }
 
-    fn write(&self, summary: &Summary, sources: &[Source], context: &Context) -> Result<()> {
-        let colour = self.output.is_none()
+    fn write(&self, summary: &Summary, sources: &[Source]) -> Result<()> {
+        let colour = self.output.is_standard()
             && std::io::stdout().is_terminal()
             && std::env::var_os("NO_COLOR").is_none();
-        let mut out = context.open_output(self.output.as_deref())?;
+        let mut out = self.output.open()?;
         match self.format {
             Format::Text => out.write_all(summary.text().as_bytes())?,
             Format::Marked => {

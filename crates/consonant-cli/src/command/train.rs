@@ -14,7 +14,7 @@ use consonant::task::{Annotate, Event, Reads, Watch};
 use consonant::{Tagging, TopicAnnotator};
 
 use crate::context::Context;
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::{given, interrupt, registry, usage_error};
 
 /// Trains a model for a task.
@@ -132,7 +132,7 @@ impl Train {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         let Chosen { task, matches } = self.task;
         if matches.try_get_one::<String>("algorithm").ok().flatten().is_some_and(|name| name == "list") {
-            let mut out = context.open_output(None)?;
+            let mut out = Output::open(None)?;
             out.write_all(task.algorithms().as_bytes())?;
             out.finish()?;
             return Ok(ExitCode::SUCCESS);
@@ -150,7 +150,7 @@ impl Train {
         let sources: Vec<Vec<PathBuf>> = task.sources().iter().map(|source| paths(source.name)).collect();
         let is_empty = sources.iter().all(Vec::is_empty);
         if let Some(svg) = path("diagram") {
-            draw(task, &given, &svg, context)?;
+            draw(task, &given, &svg)?;
             if is_empty {
                 return Ok(ExitCode::SUCCESS);
             }
@@ -163,7 +163,7 @@ impl Train {
                 flags.join(" or ")
             )));
         };
-        let file = open_model(&out, context)?;
+        let file = open_model(&out)?;
         let tagger = path("tagger").map(|path| Tagging::open(&path)).transpose()?;
         let jackknife = matches.try_get_one::<u16>("jackknife").ok().flatten();
         let jackknife = jackknife.zip(tagger.as_ref()).map(|(&parts, tagger)| Jackknife {
@@ -202,15 +202,13 @@ fn gigabytes(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number from 0 on".to_owned())
 }
 
-fn draw(task: &dyn AnyTask, given: &Given, path: &Path, context: &Context) -> Result<()> {
-    let mut out = context.open_output(Some(path))?;
-    out.write_all(task.diagram(given)?.unwrap_or_default().as_bytes())?;
-    Ok(out.finish()?)
+fn draw(task: &dyn AnyTask, given: &Given, path: &Path) -> Result<()> {
+    Ok(output::write(path, &task.diagram(given)?.unwrap_or_default())?)
 }
 
 /// Opens the file of a model before the training, so that no work is lost to a folder that is not there. A file that holds
 /// anything but a model, such as the training data, is not written over.
-fn open_model(path: &Path, context: &Context) -> Result<Output> {
+fn open_model(path: &Path) -> Result<Output> {
     let mut beginning = Vec::new();
     if path.is_file() {
         let file = fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -219,7 +217,7 @@ fn open_model(path: &Path, context: &Context) -> Result<Output> {
     if !beginning.is_empty() && !Model::has_signature(&beginning) {
         bail!("{} is there and is no model; name another file for the model, or remove it", path.display());
     }
-    Ok(context.open_output(Some(path))?)
+    Ok(Output::open(Some(path))?)
 }
 
 fn store(bytes: Vec<u8>, mut file: Output, path: &Path) -> Result<()> {

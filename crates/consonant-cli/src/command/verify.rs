@@ -11,6 +11,7 @@ use consonant::text::input::Input;
 
 use super::solve::{ProblemFormat, read_problem};
 use crate::context::Context;
+use crate::output::Output;
 
 /// Check the proof of an answer, without trusting what found it.
 #[derive(Args)]
@@ -34,7 +35,7 @@ pub struct Verify {
 }
 
 impl Verify {
-    pub fn run(self, context: &Context) -> Result<ExitCode> {
+    pub fn run(self, _: &Context) -> Result<ExitCode> {
         let (_, problem) = read_problem(&self.problem, self.from)?;
         let input = Input::open(&self.certificate)?;
         let name = input.name().to_string();
@@ -43,7 +44,7 @@ impl Verify {
             Ok(verified) => verified,
             Err(refusal) => bail!("{name}: not verified: {refusal}"),
         };
-        let mut output = context.open_output(None)?;
+        let mut output = Output::open(None)?;
         match verified.value {
             _ if verified.bound == f64::NEG_INFINITY => writeln!(output, "verified: no solution")?,
             Some(value) => writeln!(output, "verified: value {value}, bound {}", verified.bound)?,

@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::context::Context;
+use crate::output::Destination;
 use crate::usage_error;
 
 /// Flags of every scorer.
@@ -35,9 +36,8 @@ pub struct Files {
     /// How to show the scores.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Write here instead of standard output.
-    #[arg(long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: Destination,
 }
 
 /// How to show the scores.
@@ -111,7 +111,7 @@ impl Files {
             write_comparisons(&mut table, &comparisons)?;
             insert(&mut shown, "against", &comparisons)?;
         }
-        let mut output = context.open_output(self.output.as_deref())?;
+        let mut output = self.output.open()?;
         match self.format {
             Format::Text => output.write_all(table.as_bytes())?,
             Format::Json => {

@@ -16,6 +16,7 @@ use consonant::{Error, Tagging, TopicAnnotator};
 use self::report::Report;
 use crate::context::Context;
 use crate::given::Setting;
+use crate::output::Destination;
 use crate::{given, inputs, registry, usage_error};
 
 /// Fills in what a model predicts; the output has the input's format.
@@ -30,9 +31,8 @@ pub struct Predict {
     /// Input files; none or `-` is standard input.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Where the output goes (default: standard output).
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: Destination,
     #[command(flatten)]
     options: Options,
     /// Write the graph of each group of sentences whose names agree into a folder, as problems for `consonant solve`.
@@ -102,8 +102,8 @@ impl Predict {
             }
             (None, _) => None,
         };
-        let mut report = Report::open(context, self.report.as_deref())?;
-        let mut out = context.open_output(self.output.as_deref())?;
+        let mut report = Report::open(self.report.as_deref())?;
+        let mut out = self.output.open()?;
         let progress = context.progress_beside(&out, "predicting", None);
         if let Some(folder) = &self.graphs {
             fs::create_dir_all(folder).with_context(|| format!("cannot write {}", folder.display()))?;

@@ -7,7 +7,6 @@ use anyhow::Result;
 use consonant::task::Unit;
 use serde::Serialize;
 
-use crate::context::Context;
 use crate::output::Output;
 
 #[derive(Default, Serialize)]
@@ -32,8 +31,8 @@ pub struct Report {
 
 impl Report {
     /// Opens what `--report` names before anything is decoded, so that no work is lost to a folder that is not there.
-    pub fn open(context: &Context, path: Option<&Path>) -> Result<Report> {
-        let out = path.map(|path| context.open_output(Some(path))).transpose()?;
+    pub fn open(path: Option<&Path>) -> Result<Report> {
+        let out = path.map(|path| Output::open(Some(path))).transpose()?;
         Ok(Report { out, units: Vec::new(), total: Total::default() })
     }
 
