@@ -13,9 +13,7 @@ use consonant_map::solver::{Limits, Method};
 use consonant_map::{Ad3, Ad3Options, Binary, Certificate, FactorId, Gap, Graph, Solution, Status};
 use consonant_task::{Solver, Usage};
 
-use crate::automaton::grand_siblings::GrandSiblings;
-use crate::automaton::head::{Head, HeadSide};
-use crate::automaton::tri_siblings::TriSiblings;
+use crate::automaton::{Head, HeadSide};
 use crate::parts::{Side, TreeParts, pairs_below, triples_below};
 use crate::{ParserError, projective};
 
@@ -335,28 +333,38 @@ impl GraphBuilder {
                     triple_scores(side, at, &mut table.triples);
                 }
             }
-            let mut head: Head = graph.spare_oracle().unwrap_or_default();
-            head.rebuild(incoming.len(), tables);
-            graph.oracle(head, incoming.iter().copied().chain(sides.iter().flat_map(outgoing)))?;
-            return Ok(());
+            return add_head(graph, tables, incoming, sides.iter().flat_map(outgoing));
         }
-        let [HeadSide { pairs, triples, .. }, _] = tables;
+        // Pairs and triples of each side apart.
+        tables[1].modifiers = 0;
         for side in sides {
+            tables[0].modifiers = side.modifiers();
             if side.has_automaton() {
-                pair_scores(parts, side, at, pairs);
-                let mut automaton: GrandSiblings = graph.spare_oracle().unwrap_or_default();
-                automaton.rebuild(incoming.len(), side.modifiers(), pairs);
-                graph.oracle(automaton, incoming.iter().copied().chain(outgoing(side)))?;
+                pair_scores(parts, side, at, &mut tables[0].pairs);
+                tables[0].triples.clear();
+                add_head(graph, tables, incoming, outgoing(side))?;
             }
             if side.has_tri_siblings() {
-                triple_scores(side, at, triples);
-                let mut automaton: TriSiblings = graph.spare_oracle().unwrap_or_default();
-                automaton.rebuild(side.modifiers(), triples);
-                graph.oracle(automaton, outgoing(side))?;
+                tables[0].pairs.clear();
+                triple_scores(side, at, &mut tables[0].triples);
+                add_head(graph, tables, &[], outgoing(side))?;
             }
         }
         Ok(())
     }
+}
+
+/// Adds an automaton over arcs into a head and arcs to its modifiers.
+fn add_head(
+    graph: &mut Graph,
+    tables: &[HeadSide; 2],
+    incoming: &[Binary],
+    outgoing: impl Iterator<Item = Binary>,
+) -> Result<(), ParserError> {
+    let mut head: Head = graph.spare_oracle().unwrap_or_default();
+    head.rebuild(incoming.len(), tables);
+    graph.oracle(head, incoming.iter().copied().chain(outgoing))?;
+    Ok(())
 }
 
 /// The scores of three siblings of a side.

@@ -8,7 +8,7 @@ use consonant_text::Sentence;
 
 use crate::features::{Attribute, Encoded, Features, Vocabulary};
 use crate::parts::{PartKinds, Side, TreeParts};
-use crate::score::{self, Part};
+use crate::score::Part;
 
 /// So many weights have names in a model.
 const NAMED: usize = 500;
@@ -36,7 +36,7 @@ pub(crate) fn names<'a>(
         features.load(&encoded, kinds);
         parts.for_each(|part| {
             list.clear();
-            score::features(&encoded, &features, &parts, part, &mut list);
+            features.of(&encoded, &parts, part, &mut list);
             for (position, number) in list.iter().map(|number| number & mask).enumerate() {
                 wanted.offer(number.into(), || name(sentence, &parts, part, position));
             }
@@ -45,64 +45,41 @@ pub(crate) fn names<'a>(
     wanted
 }
 
-/// A member of a part: its role, and the word; 0 is the root, nothing stands for the start or end of a side.
-type Member = (&'static str, Option<usize>);
-
 /// The name of a feature, given its place in the list of its part's features.
 fn name(sentence: &Sentence, parts: &TreeParts, part: Part<'_>, position: usize) -> String {
+    // Words; 0 is the root, nothing stands for the start or end of a side.
     let member = |side: &Side, j: usize| (1..=side.modifiers()).contains(&j).then(|| parts.modifier(side, j));
     let grandparent = |side: &Side, g: usize| Some(parts.arcs()[side.incoming.start + g].0);
-    let direction = |side: &Side| if side.is_right { "right" } else { "left" };
-    let (kind, way, members): (&str, &str, Vec<Member>) = match part {
+    let way = |is_right: bool| if is_right { "right" } else { "left" };
+    let (kind, way, roles, members): (&str, &str, &[&str], Vec<Option<usize>>) = match part {
         Part::Arc(head, modifier) => {
-            let way = if head < modifier { "right" } else { "left" };
-            ("arc", way, vec![("head", Some(head)), ("modifier", Some(modifier))])
+            ("arc", way(head < modifier), &["head", "modifier"], vec![Some(head), Some(modifier)])
         }
         Part::Sibling(side, i, j) | Part::ArbitrarySibling(side, i, j) => {
-            let members =
-                vec![("head", Some(side.head)), ("sibling", member(side, i)), ("modifier", member(side, j))];
             let kind = if matches!(part, Part::Sibling(..)) { "siblings" } else { "any siblings" };
-            (kind, direction(side), members)
+            let members = vec![Some(side.head), member(side, i), member(side, j)];
+            (kind, way(side.is_right), &["head", "sibling", "modifier"], members)
         }
         Part::Grandparent(side, g, j) => {
-            let members = vec![
-                ("grandparent", grandparent(side, g)),
-                ("head", Some(side.head)),
-                ("modifier", member(side, j)),
-            ];
-            ("grandparent", direction(side), members)
+            let members = vec![grandparent(side, g), Some(side.head), member(side, j)];
+            ("grandparent", way(side.is_right), &["grandparent", "head", "modifier"], members)
         }
         Part::GrandSibling(side, g, i, j) => {
-            let members = vec![
-                ("grandparent", grandparent(side, g)),
-                ("head", Some(side.head)),
-                ("sibling", member(side, i)),
-                ("modifier", member(side, j)),
-            ];
-            ("grand-siblings", direction(side), members)
+            let members = vec![grandparent(side, g), Some(side.head), member(side, i), member(side, j)];
+            ("grand-siblings", way(side.is_right), &["grandparent", "head", "sibling", "modifier"], members)
         }
         Part::TriSibling(side, i, j, k) => {
-            let members = vec![
-                ("head", Some(side.head)),
-                ("first", member(side, i)),
-                ("second", member(side, j)),
-                ("third", member(side, k)),
-            ];
-            ("tri-siblings", direction(side), members)
+            let members = vec![Some(side.head), member(side, i), member(side, j), member(side, k)];
+            ("tri-siblings", way(side.is_right), &["head", "first", "second", "third"], members)
         }
         Part::HeadBigram { word, before, own } => {
-            let members = vec![
-                ("word", Some(word)),
-                ("before", Some(word - 1)),
-                ("head", Some(own)),
-                ("head before", Some(before)),
-            ];
-            ("head bigram", "", members)
+            let members = [word, word - 1, own, before].map(Some).to_vec();
+            ("head bigram", "", &["word", "before", "head", "head before"], members)
         }
     };
     let (attributes, joined) = Features::template(part, position);
     let mut name = format!("{kind} {way}").trim_end().to_owned();
-    for (attribute, (role, word)) in attributes.iter().zip(members) {
+    for (attribute, (role, word)) in attributes.iter().zip(roles.iter().zip(members)) {
         if *attribute != Attribute::Nothing {
             let value = word.map_or_else(|| "<none>".to_owned(), |word| value(*attribute, sentence, word));
             name += &format!(" {role}.{}={value}", attribute.name());

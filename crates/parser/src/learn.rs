@@ -18,7 +18,7 @@ use crate::label;
 use crate::model::{Description, LABELS, PARTS, TASK, VOCABULARY};
 use crate::parts::{PartKinds, TreeParts};
 use crate::prune::{self, Pruner, PruningLimits, PruningWorkspace};
-use crate::score::{self, ScoreWorkspace};
+use crate::score::ScoreWorkspace;
 use crate::{ParserError, ParserSettings};
 
 /// What is measured on dev.
@@ -96,7 +96,7 @@ impl Parts for TreeProblem<'_> {
             list.push(f32::from(is_gold), f32::from(index < arcs && !is_gold));
             index += 1;
             numbers.clear();
-            score::features(encoded, features, parts, part, numbers);
+            features.of(encoded, parts, part, numbers);
             numbers.iter().for_each(|&number| list.feature(HashKernel::index(number.into(), self.bits)));
         });
         Ok(())

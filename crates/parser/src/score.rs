@@ -63,33 +63,6 @@ impl TreeParts {
     }
 }
 
-/// Appends the features of a part. TreeParts that no tree has, in which a word is the head of its own head, have none.
-pub(crate) fn features(
-    sentence: &Encoded,
-    features: &Features,
-    parts: &TreeParts,
-    part: Part<'_>,
-    out: &mut Vec<u32>,
-) {
-    let grandparent = |side: &Side, g: usize| parts.arcs()[side.incoming.start + g].0;
-    match part {
-        Part::Arc(head, modifier) => features.arc(sentence, head, modifier, out),
-        Part::Sibling(side, i, j) => features.sibling(sentence, parts, side, i, j, out),
-        Part::Grandparent(side, g, j) if grandparent(side, g) != parts.modifier(side, j) => {
-            features.grandparent(sentence, parts, side, g, j, out);
-        }
-        Part::GrandSibling(side, g, i, j)
-            if [i, j].iter().all(|&j| grandparent(side, g) != parts.modifier(side, j)) =>
-        {
-            features.grand_sibling(sentence, parts, side, g, i, j, out);
-        }
-        Part::TriSibling(side, i, j, k) => features.tri_sibling(sentence, parts, side, [i, j, k], out),
-        Part::ArbitrarySibling(side, i, j) => features.arbitrary_sibling(sentence, parts, side, i, j, out),
-        Part::HeadBigram { word, before, own } => features.head_bigram(word, before, own, out),
-        Part::Grandparent(..) | Part::GrandSibling(..) => {}
-    }
-}
-
 /// Where weights are read from: a model, or training.
 pub(crate) trait Weigh: Sync {
     /// Appends the weights of some features.
@@ -147,7 +120,7 @@ impl ScoreWorkspace {
             numbers.clear();
         };
         parts.for_each(|part| {
-            features(sentence, loaded, parts, part, numbers);
+            loaded.of(sentence, parts, part, numbers);
             ends.push(numbers.len());
             if numbers.len() >= CHUNK {
                 flush(numbers, ends);

@@ -1,14 +1,14 @@
 //! How a parser is trained and applied: flags, API and what the model stores.
 
-use std::fmt::{Display, Formatter};
-use std::marker::PhantomData;
+use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::str::FromStr;
 
 use consonant_learn::settings::{Arity, SettingValue};
 use consonant_learn::trainer::{Method, Parameter, Training};
 use consonant_map::oracle::arborescence::RootChildren;
 use consonant_task::{Solver, Usage};
-use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::ParserError;
@@ -197,35 +197,21 @@ impl<N: Display> Serialize for Switches<N> {
 
 impl<'de, N: FromStr<Err = Usage>> Deserialize<'de> for Switches<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(SwitchesVisitor(PhantomData))
-    }
-}
-
-/// Reads a list of names or, from older models, an object that says of each name whether it is on.
-struct SwitchesVisitor<N>(PhantomData<N>);
-
-impl<'de, N: FromStr<Err = Usage>> Visitor<'de> for SwitchesVisitor<N> {
-    type Value = Switches<N>;
-
-    fn expecting(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a list of names")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> Result<Self::Value, A::Error> {
-        let mut switches = Vec::new();
-        while let Some(name) = names.next_element::<String>()? {
-            switches.push(switch(&name).map_err(Error::custom)?);
+        /// A list of names or, from older models, an object that says of each name whether it is on.
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "expected a list of names")]
+        enum Written {
+            Names(Vec<String>),
+            Older(BTreeMap<String, bool>),
         }
-        Ok(Switches(switches))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut names: A) -> Result<Self::Value, A::Error> {
-        let mut switches = Vec::new();
-        while let Some((name, is_on)) = names.next_entry::<String, bool>()? {
-            let (known, _) = switch(&name.replace('_', "-")).map_err(Error::custom)?;
-            switches.push((known, is_on));
-        }
-        Ok(Switches(switches))
+        let switches: Result<Vec<_>, String> = match Written::deserialize(deserializer)? {
+            Written::Names(names) => names.iter().map(|name| switch(name)).collect(),
+            Written::Older(names) => {
+                let older = |(name, is_on): (String, bool)| Ok((switch(&name.replace('_', "-"))?.0, is_on));
+                names.into_iter().map(older).collect()
+            }
+        };
+        switches.map(Switches).map_err(D::Error::custom)
     }
 }
 

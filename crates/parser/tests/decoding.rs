@@ -4,9 +4,7 @@ use consonant_map::Status;
 use consonant_map::oracle::Oracle;
 use consonant_map::oracle::arborescence::RootChildren;
 use consonant_map::solver::Method;
-use consonant_parser::automaton::grand_siblings::GrandSiblings;
-use consonant_parser::automaton::head::{Head, HeadSide};
-use consonant_parser::automaton::tri_siblings::TriSiblings;
+use consonant_parser::automaton::{Head, HeadSide};
 use consonant_parser::{PartKinds, TreeDecoder, TreeDecoderOptions, TreeParts};
 
 struct Random(u64);
@@ -252,7 +250,10 @@ fn automata_agree_with_enumeration() {
             (0..modifiers).filter(move |m| bits >> m & 1 == 1).map(move |m| (first + m) as u32)
         };
 
-        let automaton = GrandSiblings::new(incoming, modifiers, &table);
+        let one_side = |pairs: &[f64], triples: Vec<f64>| {
+            [HeadSide { modifiers, pairs: pairs.to_vec(), triples }, HeadSide::default()]
+        };
+        let automaton = Head::new(incoming, &one_side(&table, Vec::new()));
         let mut best = f64::NEG_INFINITY;
         for g in 0..incoming.max(1) as u32 {
             for bits in 0..1 << modifiers {
@@ -266,8 +267,8 @@ fn automata_agree_with_enumeration() {
         assert!((value - best).abs() < 1e-9 && value == automaton.score(&scores, &links));
 
         let triples = (modifiers + 2) * (modifiers + 1) * modifiers / 6;
-        let automaton =
-            TriSiblings::new(modifiers, &(0..triples).map(|_| f64::from(random.score())).collect::<Vec<_>>());
+        let triples = (0..triples).map(|_| f64::from(random.score())).collect();
+        let automaton = Head::new(0, &one_side(&[], triples));
         let scores = &scores[incoming..];
         let best = (0..1u32 << modifiers)
             .map(|bits| automaton.score(scores, &subset(bits, 0).collect()))
@@ -300,7 +301,7 @@ fn heads_agree_with_enumeration() {
         });
         let scores: Vec<f64> =
             (0..incoming + modifiers[0] + modifiers[1]).map(|_| f64::from(random.score())).collect();
-        // The same scores as a sum of the automata of each side.
+        // The same scores by their definition.
         let [left, right] = [incoming, incoming + modifiers[0]];
         let value_of = |g: usize, bits: u32| {
             let mut value = if incoming > 0 { scores[g] } else { 0.0 };
@@ -308,11 +309,19 @@ fn heads_agree_with_enumeration() {
                 let on: Vec<u32> =
                     (0..side.modifiers as u32).filter(|m| bits >> (start - incoming) >> m & 1 == 1).collect();
                 let size = side.pairs.len() / incoming.max(1);
-                let pairs = side.pairs[g * size..(g + 1) * size].to_vec();
-                value += GrandSiblings::new(0, side.modifiers, &pairs).score(&scores[start..], &on);
+                value += on.iter().map(|&m| scores[start + m as usize]).sum::<f64>();
+                // Start, modifiers and end, numbered outwards.
+                let all: Vec<usize> = [0]
+                    .into_iter()
+                    .chain(on.iter().map(|&m| m as usize + 1))
+                    .chain([side.modifiers + 1])
+                    .collect();
+                let two = |k: usize| k * (k - 1) / 2;
+                value += all.windows(2).map(|w| side.pairs[g * size + two(w[1]) + w[0]]).sum::<f64>();
                 if !side.triples.is_empty() {
-                    let zeros = vec![0.0; side.modifiers];
-                    value += TriSiblings::new(side.modifiers, &side.triples).score(&zeros, &on);
+                    let three = |k: usize| k * (k - 1) * (k - 2) / 6;
+                    value +=
+                        all.windows(3).map(|w| side.triples[three(w[2]) + two(w[1]) + w[0]]).sum::<f64>();
                 }
             }
             value

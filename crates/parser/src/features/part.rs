@@ -70,57 +70,27 @@ fn token(position: usize) -> usize {
     position + 1
 }
 
-/// Where a modifier of a side, or its start or end, stands among the tokens.
-#[inline]
-fn member(sentence: &Encoded, parts: &TreeParts, side: &Side, j: usize) -> usize {
-    match j {
-        0 => sentence.words + 3,
-        j if j > side.modifiers() => sentence.words + 4,
-        j => token(parts.modifier(side, j)),
-    }
-}
-
 impl Features {
     /// Reads a sentence for [`pruning`](Self::pruning) alone.
     pub(crate) fn load_for_pruning(&mut self, sentence: &Encoded) {
-        self.pruning_by_side.load(&sentence.tokens);
-        self.pruning_by_way.load(&sentence.tokens);
+        self.pruning_by_side.load(true, &sentence.tokens);
+        self.pruning_by_way.load(true, &sentence.tokens);
     }
 
     /// Reads a sentence for the parts of some kinds.
     pub(crate) fn load(&mut self, sentence: &Encoded, kinds: PartKinds) {
         let tokens = &sentence.tokens;
-        self.arc.load(tokens);
+        self.arc.load(true, tokens);
+        self.sibling.load(kinds.siblings, tokens);
+        self.grandparent.load(kinds.grandparents, tokens);
+        self.grand_sibling.load(kinds.grand_siblings, tokens);
+        self.tri_sibling.load(kinds.tri_siblings, tokens);
+        self.arbitrary_sibling.load(kinds.arbitrary_siblings, tokens);
+        self.head_bigram.load(kinds.head_bigrams, tokens);
         self.head_atoms.clear();
         self.head_atoms.extend(sentence.atoms.iter().map(|&atom| scatter(atom, HEAD_ATOM)));
         self.modifier_atoms.clear();
         self.modifier_atoms.extend(sentence.atoms.iter().map(|&atom| scatter(atom, MODIFIER_ATOM)));
-        let PartKinds {
-            siblings,
-            grandparents,
-            grand_siblings,
-            tri_siblings,
-            arbitrary_siblings,
-            head_bigrams,
-        } = kinds;
-        if siblings {
-            self.sibling.load(tokens);
-        }
-        if grandparents {
-            self.grandparent.load(tokens);
-        }
-        if grand_siblings {
-            self.grand_sibling.load(tokens);
-        }
-        if tri_siblings {
-            self.tri_sibling.load(tokens);
-        }
-        if arbitrary_siblings {
-            self.arbitrary_sibling.load(tokens);
-        }
-        if head_bigrams {
-            self.head_bigram.load(tokens);
-        }
     }
 
     /// Appends a smaller set of features, for the model that looks at all arcs.
@@ -147,8 +117,81 @@ impl Features {
         }
     }
 
-    /// All features of an arc.
-    pub(crate) fn arc(&self, sentence: &Encoded, head: usize, modifier: usize, out: &mut Vec<u32>) {
+    /// Appends the features of a part. Parts that no tree has, in which a word is the head of its own head, have none.
+    #[inline]
+    pub(crate) fn of(&self, sentence: &Encoded, parts: &TreeParts, part: Part<'_>, out: &mut Vec<u32>) {
+        // Where a modifier of a side, or its start or end, stands among the tokens.
+        let member = |side: &Side, j: usize| match j {
+            0 => sentence.words + 3,
+            j if j > side.modifiers() => sentence.words + 4,
+            j => token(parts.modifier(side, j)),
+        };
+        let grandparent = |side: &Side, g: usize| parts.arcs()[side.incoming.start + g].0;
+        match part {
+            Part::Arc(head, modifier) => self.arc(sentence, head, modifier, out),
+            Part::Sibling(side, i, j) => {
+                let tokens = [token(side.head), member(side, i), member(side, j)];
+                self.sibling.write(tokens, usize::from(side.is_right), out);
+                let (gap, between) = match i > 0 && j <= side.modifiers() {
+                    true => {
+                        let (a, b) = (parts.modifier(side, i), parts.modifier(side, j));
+                        (distance(a, b), sentence.counts_between(a, b))
+                    }
+                    false => (9, 16),
+                };
+                let (gap, end) = (scatter(gap, DISTANCE), out.len());
+                out[end - 3] ^= gap;
+                out[end - 2] ^= gap;
+                out[end - 1] ^= scatter(between, COUNTS);
+            }
+            Part::ArbitrarySibling(side, i, j) => {
+                let tokens = [token(side.head), member(side, i), member(side, j)];
+                self.arbitrary_sibling.write(tokens, usize::from(side.is_right), out);
+            }
+            Part::Grandparent(side, g, j) => {
+                let (grandparent, head, modifier) =
+                    (grandparent(side, g), side.head, parts.modifier(side, j));
+                if grandparent == modifier {
+                    return;
+                }
+                // The direction of both arcs, and the order of the outer two.
+                let way = 4 * usize::from(grandparent < head)
+                    + 2 * usize::from(head < modifier)
+                    + usize::from(grandparent < modifier);
+                self.grandparent.write([grandparent, head, modifier].map(token), way, out);
+                let end = out.len();
+                out[end - 2] ^= scatter(sentence.counts_between(grandparent, modifier), COUNTS);
+                out[end - 1] ^= scatter(distance(grandparent, modifier), DISTANCE);
+            }
+            Part::GrandSibling(side, g, i, j) => {
+                let grandparent = grandparent(side, g);
+                if [i, j].iter().all(|&j| grandparent != parts.modifier(side, j)) {
+                    let way = 2 * usize::from(grandparent < side.head) + usize::from(side.is_right);
+                    let tokens = [token(grandparent), token(side.head), member(side, i), member(side, j)];
+                    self.grand_sibling.write(tokens, way, out);
+                }
+            }
+            Part::TriSibling(side, i, j, k) => {
+                let tokens = [token(side.head), member(side, i), member(side, j), member(side, k)];
+                self.tri_sibling.write(tokens, usize::from(side.is_right), out);
+            }
+            Part::HeadBigram { word, before, own } => {
+                let relation = match () {
+                    _ if before == own => 0,
+                    _ if own == word - 1 => 1,
+                    _ if before == word => 2,
+                    _ => 3,
+                };
+                let way = 8 * relation
+                    + 4 * usize::from(own < before)
+                    + 2 * usize::from(own < word)
+                    + usize::from(before < word);
+                self.head_bigram.write([word, word - 1, own, before].map(token), way, out);
+            }
+        }
+    }
+
+    fn arc(&self, sentence: &Encoded, head: usize, modifier: usize, out: &mut Vec<u32>) {
         let first = out.len();
         self.arc.write_base([token(head), token(modifier)], out);
         let base = &mut out[first..];
@@ -183,113 +226,6 @@ impl Features {
             out.extend(of_modifiers.iter().map(|b| pair ^ a ^ b));
         }
         out.extend(of_modifiers.iter().map(|b| of_modifier ^ b ^ side[ARC_ATOMS + 2]));
-    }
-
-    /// Neighbouring modifiers `i` and `j` of a side.
-    pub(crate) fn sibling(
-        &self,
-        sentence: &Encoded,
-        parts: &TreeParts,
-        side: &Side,
-        i: usize,
-        j: usize,
-        out: &mut Vec<u32>,
-    ) {
-        let [s, m] = [i, j].map(|j| member(sentence, parts, side, j));
-        self.sibling.write([token(side.head), s, m], usize::from(side.is_right), out);
-        let (gap, between) = match i > 0 && j <= side.modifiers() {
-            true => {
-                let (a, b) = (parts.modifier(side, i), parts.modifier(side, j));
-                (distance(a, b), sentence.counts_between(a, b))
-            }
-            false => (9, 16),
-        };
-        let (gap, end) = (scatter(gap, DISTANCE), out.len());
-        out[end - 3] ^= gap;
-        out[end - 2] ^= gap;
-        out[end - 1] ^= scatter(between, COUNTS);
-    }
-
-    /// Any two modifiers of a side.
-    pub(crate) fn arbitrary_sibling(
-        &self,
-        sentence: &Encoded,
-        parts: &TreeParts,
-        side: &Side,
-        i: usize,
-        j: usize,
-        out: &mut Vec<u32>,
-    ) {
-        let [s, m] = [i, j].map(|j| member(sentence, parts, side, j));
-        self.arbitrary_sibling.write([token(side.head), s, m], usize::from(side.is_right), out);
-    }
-
-    /// Incoming arc number `g` of a side's head, and modifier `j`.
-    pub(crate) fn grandparent(
-        &self,
-        sentence: &Encoded,
-        parts: &TreeParts,
-        side: &Side,
-        g: usize,
-        j: usize,
-        out: &mut Vec<u32>,
-    ) {
-        let (head, modifier) = (side.head, parts.modifier(side, j));
-        let grandparent = parts.arcs()[side.incoming.start + g].0;
-        // The direction of both arcs, and the order of the outer two.
-        let way = 4 * usize::from(grandparent < head)
-            + 2 * usize::from(head < modifier)
-            + usize::from(grandparent < modifier);
-        self.grandparent.write([grandparent, head, modifier].map(token), way, out);
-        let end = out.len();
-        out[end - 2] ^= scatter(sentence.counts_between(grandparent, modifier), COUNTS);
-        out[end - 1] ^= scatter(distance(grandparent, modifier), DISTANCE);
-    }
-
-    /// Incoming arc number `g` of a side's head, and neighbouring modifiers `i` and `j`.
-    #[allow(clippy::too_many_arguments)]
-    pub(crate) fn grand_sibling(
-        &self,
-        sentence: &Encoded,
-        parts: &TreeParts,
-        side: &Side,
-        g: usize,
-        i: usize,
-        j: usize,
-        out: &mut Vec<u32>,
-    ) {
-        let grandparent = parts.arcs()[side.incoming.start + g].0;
-        let [s, m] = [i, j].map(|j| member(sentence, parts, side, j));
-        let way = 2 * usize::from(grandparent < side.head) + usize::from(side.is_right);
-        self.grand_sibling.write([token(grandparent), token(side.head), s, m], way, out);
-    }
-
-    /// Three neighbouring modifiers of a side.
-    pub(crate) fn tri_sibling(
-        &self,
-        sentence: &Encoded,
-        parts: &TreeParts,
-        side: &Side,
-        members: [usize; 3],
-        out: &mut Vec<u32>,
-    ) {
-        let [r, s, m] = members.map(|j| member(sentence, parts, side, j));
-        self.tri_sibling.write([token(side.head), r, s, m], usize::from(side.is_right), out);
-    }
-
-    /// The head of a word beside the head of the word before.
-    pub(crate) fn head_bigram(&self, word: usize, before: usize, own: usize, out: &mut Vec<u32>) {
-        let relation = match () {
-            _ if before == own => 0,
-            _ if own == word - 1 => 1,
-            _ if before == word => 2,
-            _ => 3,
-        };
-        let way = 8 * relation
-            + 4 * usize::from(own < before)
-            + 2 * usize::from(own < word)
-            + usize::from(before < word);
-        self.head_bigram.write([word, word - 1, own, before].map(token), way, out);
     }
 
     /// The attributes that the feature at a position of a part's list looks at, and what they are joined with.

@@ -8,302 +8,137 @@ use consonant_learn::hash::combine;
 
 use super::Token;
 
-/// What a template looks at. Pairs of attributes count as one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Attribute {
-    Nothing,
-    Form,
-    Lemma,
-    /// XPOS, or UPOS where there is none.
-    Tag,
-    /// UPOS, or XPOS where there is none.
-    Coarse,
-    /// All morphological features as one.
-    Morphology,
-    FormTag,
-    LemmaTag,
-    MorphologyCoarse,
-    /// Tag with the tag of the word before, of the word after, of both.
-    TagBefore,
-    TagAfter,
-    TagAround,
-    CoarseBefore,
-    CoarseAfter,
-    CoarseAround,
-    /// Tag with the lemma of the word before, of the word after.
-    LemmaBefore,
-    LemmaAfter,
-}
-
-impl Attribute {
-    pub(crate) const COUNT: usize = Attribute::LemmaAfter as usize + 1;
-
-    /// The attribute's name in descriptions of features.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Nothing => "",
-            Form => "form",
-            Lemma => "lemma",
-            Tag => "tag",
-            Coarse => "coarse",
-            Morphology => "morphology",
-            FormTag => "form+tag",
-            LemmaTag => "lemma+tag",
-            MorphologyCoarse => "morphology+coarse",
-            TagBefore => "tag+before",
-            TagAfter => "tag+after",
-            TagAround => "tag+around",
-            CoarseBefore => "coarse+before",
-            CoarseAfter => "coarse+after",
-            CoarseAround => "coarse+around",
-            LemmaBefore => "tag+lemma before",
-            LemmaAfter => "tag+lemma after",
-        }
+consonant_task::names! {
+    /// What a template looks at. Pairs of attributes count as one.
+    pub enum Attribute {
+        /// The member itself.
+        Nothing = "",
+        /// The form.
+        Form = "form",
+        /// The lemma.
+        Lemma = "lemma",
+        /// XPOS, or UPOS where there is none.
+        Tag = "tag",
+        /// UPOS, or XPOS where there is none.
+        Coarse = "coarse",
+        /// All morphological features as one.
+        Morphology = "morphology",
+        /// Form and tag.
+        FormTag = "form+tag",
+        /// Lemma and tag.
+        LemmaTag = "lemma+tag",
+        /// Morphological features and coarse tag.
+        MorphologyCoarse = "morphology+coarse",
+        /// Tag with the tag of the word before.
+        TagBefore = "tag+before",
+        /// Tag with the tag of the word after.
+        TagAfter = "tag+after",
+        /// Tag with the tags of both.
+        TagAround = "tag+around",
+        /// Coarse tag with that of the word before.
+        CoarseBefore = "coarse+before",
+        /// Coarse tag with that of the word after.
+        CoarseAfter = "coarse+after",
+        /// Coarse tag with those of both.
+        CoarseAround = "coarse+around",
+        /// Tag with the lemma of the word before.
+        LemmaBefore = "tag+lemma before",
+        /// Tag with the lemma of the word after.
+        LemmaAfter = "tag+lemma after",
     }
 }
 
-use Attribute::*;
+impl Attribute {
+    pub(crate) const COUNT: usize = Self::ALL.len();
+}
 
 /// An attribute for each member of the part.
 pub(crate) type Template<const ROLES: usize> = [Attribute; ROLES];
 
-/// Head and modifier of an arc, each alone and together. The last eight are joined with what stands between the two, and with
-/// single morphological features.
-pub(super) const ARC: &[Template<2>] = &[
-    [Nothing, Nothing],
-    [Form, Nothing],
-    [Lemma, Nothing],
-    [Tag, Nothing],
-    [Coarse, Nothing],
-    [FormTag, Nothing],
-    [LemmaTag, Nothing],
-    [MorphologyCoarse, Nothing],
-    [TagBefore, Nothing],
-    [LemmaBefore, Nothing],
-    [CoarseBefore, Nothing],
-    [TagAfter, Nothing],
-    [LemmaAfter, Nothing],
-    [CoarseAfter, Nothing],
-    [Nothing, Form],
-    [Nothing, Lemma],
-    [Nothing, Tag],
-    [Nothing, Coarse],
-    [Nothing, FormTag],
-    [Nothing, LemmaTag],
-    [Nothing, MorphologyCoarse],
-    [Nothing, TagBefore],
-    [Nothing, LemmaBefore],
-    [Nothing, CoarseBefore],
-    [Nothing, TagAfter],
-    [Nothing, LemmaAfter],
-    [Nothing, CoarseAfter],
-    [Tag, Tag],
-    [Coarse, Coarse],
-    [Form, Form],
-    [FormTag, Tag],
-    [Tag, FormTag],
-    [Form, Tag],
-    [Tag, Form],
-    [Form, FormTag],
-    [FormTag, Form],
-    [FormTag, FormTag],
-    [Lemma, Lemma],
-    [LemmaTag, Tag],
-    [Tag, LemmaTag],
-    [Lemma, Tag],
-    [Tag, Lemma],
-    [LemmaTag, LemmaTag],
-    [Lemma, Coarse],
-    [Coarse, Lemma],
-    [MorphologyCoarse, MorphologyCoarse],
-    [MorphologyCoarse, Coarse],
-    [Coarse, MorphologyCoarse],
-    [Lemma, Morphology],
-    [Morphology, Lemma],
-    [Tag, TagBefore],
-    [Tag, TagAfter],
-    [TagBefore, Tag],
-    [TagAfter, Tag],
-    [TagAfter, TagBefore],
-    [TagBefore, TagBefore],
-    [TagAfter, TagAfter],
-    [TagBefore, TagAfter],
-    [TagAround, Tag],
-    [Tag, TagAround],
-    [TagAround, TagAround],
-    [Coarse, CoarseBefore],
-    [Coarse, CoarseAfter],
-    [CoarseBefore, Coarse],
-    [CoarseAfter, Coarse],
-    [CoarseAfter, CoarseBefore],
-    [CoarseBefore, CoarseBefore],
-    [CoarseAfter, CoarseAfter],
-    [CoarseBefore, CoarseAfter],
-    [CoarseAround, Coarse],
-    [Coarse, CoarseAround],
-    [CoarseAround, CoarseAround],
-    [Tag, Tag],
-    [Coarse, Coarse],
-    [Nothing, Nothing],
-    [Tag, Tag],
-    [Coarse, Coarse],
-    [Coarse, Coarse],
-    [Coarse, Coarse],
-    [Coarse, Coarse],
-];
+/// Lists the templates of each kind of part, with strokes between the attributes of its members.
+macro_rules! templates {
+    ($($(#[$about:meta])* $kind:ident: $roles:literal = $($($attribute:ident)/+),+;)+) => {
+        $($(#[$about])* pub(super) const $kind: &[Template<$roles>] = &[$([$(Attribute::$attribute),+]),+];)+
+    };
+}
 
-/// The first pruning templates count with the direction of the arc, the others with direction and distance. The last three
-/// of each are joined with what stands between.
-pub(super) const PRUNING_BY_SIDE: &[Template<2>] = &[
-    [Tag, Tag],
-    [Lemma, Tag],
-    [Tag, Lemma],
-    [Lemma, Lemma],
-    [MorphologyCoarse, MorphologyCoarse],
-    [Tag, TagBefore],
-    [Tag, TagAfter],
-    [TagBefore, Tag],
-    [TagAfter, Tag],
-    [TagAfter, TagBefore],
-    [TagBefore, TagAfter],
-    [TagBefore, TagBefore],
-    [TagAfter, TagAfter],
-    [TagAround, Tag],
-    [Tag, TagAround],
-    [Coarse, Coarse],
-    [Tag, Tag],
-    [Coarse, Coarse],
-];
+templates! {
+    /// Head and modifier of an arc, each alone and together. The last eight are joined with what stands between the two, and with
+    /// single morphological features.
+    ARC: 2 =
+        Nothing/Nothing, Form/Nothing, Lemma/Nothing, Tag/Nothing, Coarse/Nothing, FormTag/Nothing,
+        LemmaTag/Nothing, MorphologyCoarse/Nothing, TagBefore/Nothing, LemmaBefore/Nothing,
+        CoarseBefore/Nothing, TagAfter/Nothing, LemmaAfter/Nothing, CoarseAfter/Nothing, Nothing/Form,
+        Nothing/Lemma, Nothing/Tag, Nothing/Coarse, Nothing/FormTag, Nothing/LemmaTag,
+        Nothing/MorphologyCoarse, Nothing/TagBefore, Nothing/LemmaBefore, Nothing/CoarseBefore,
+        Nothing/TagAfter, Nothing/LemmaAfter, Nothing/CoarseAfter, Tag/Tag, Coarse/Coarse, Form/Form,
+        FormTag/Tag, Tag/FormTag, Form/Tag, Tag/Form, Form/FormTag, FormTag/Form, FormTag/FormTag,
+        Lemma/Lemma, LemmaTag/Tag, Tag/LemmaTag, Lemma/Tag, Tag/Lemma, LemmaTag/LemmaTag, Lemma/Coarse,
+        Coarse/Lemma, MorphologyCoarse/MorphologyCoarse, MorphologyCoarse/Coarse, Coarse/MorphologyCoarse,
+        Lemma/Morphology, Morphology/Lemma, Tag/TagBefore, Tag/TagAfter, TagBefore/Tag, TagAfter/Tag,
+        TagAfter/TagBefore, TagBefore/TagBefore, TagAfter/TagAfter, TagBefore/TagAfter, TagAround/Tag,
+        Tag/TagAround, TagAround/TagAround, Coarse/CoarseBefore, Coarse/CoarseAfter, CoarseBefore/Coarse,
+        CoarseAfter/Coarse, CoarseAfter/CoarseBefore, CoarseBefore/CoarseBefore, CoarseAfter/CoarseAfter,
+        CoarseBefore/CoarseAfter, CoarseAround/Coarse, Coarse/CoarseAround, CoarseAround/CoarseAround,
+        Tag/Tag, Coarse/Coarse, Nothing/Nothing, Tag/Tag, Coarse/Coarse, Coarse/Coarse, Coarse/Coarse,
+        Coarse/Coarse;
 
-/// See [`PRUNING_BY_SIDE`].
-pub(super) const PRUNING_BY_WAY: &[Template<2>] = &[
-    [Nothing, Nothing],
-    [Nothing, Tag],
-    [Tag, Nothing],
-    [Nothing, Lemma],
-    [Lemma, Nothing],
-    [Tag, Tag],
-    [Coarse, MorphologyCoarse],
-    [Nothing, TagAround],
-    [TagAround, Nothing],
-    [Tag, TagBefore],
-    [Tag, TagAfter],
-    [TagBefore, Tag],
-    [TagAfter, Tag],
-    [Coarse, Coarse],
-    [Tag, Tag],
-    [Nothing, Nothing],
-];
+    /// The first pruning templates count with the direction of the arc, the others with direction and distance. The last three
+    /// of each are joined with what stands between.
+    PRUNING_BY_SIDE: 2 =
+        Tag/Tag, Lemma/Tag, Tag/Lemma, Lemma/Lemma, MorphologyCoarse/MorphologyCoarse, Tag/TagBefore,
+        Tag/TagAfter, TagBefore/Tag, TagAfter/Tag, TagAfter/TagBefore, TagBefore/TagAfter,
+        TagBefore/TagBefore, TagAfter/TagAfter, TagAround/Tag, Tag/TagAround, Coarse/Coarse, Tag/Tag,
+        Coarse/Coarse;
 
-/// Head and two neighbouring modifiers. The last three are joined with the gap between the two, and with what stands there.
-pub(super) const SIBLING: &[Template<3>] = &[
-    [Tag, Tag, Tag],
-    [Coarse, Coarse, Coarse],
-    [Nothing, Tag, Tag],
-    [Tag, Nothing, Tag],
-    [Lemma, Tag, Tag],
-    [Tag, Lemma, Tag],
-    [Tag, Tag, Lemma],
-    [Form, Coarse, Coarse],
-    [Coarse, Form, Coarse],
-    [Coarse, Coarse, Form],
-    [Nothing, Lemma, Lemma],
-    [Nothing, Lemma, Tag],
-    [Nothing, Tag, Lemma],
-    [Lemma, Nothing, Lemma],
-    [Lemma, Nothing, Tag],
-    [Tag, Nothing, Lemma],
-    [Lemma, Lemma, Coarse],
-    [Lemma, Coarse, Lemma],
-    [Coarse, Lemma, Lemma],
-    [Morphology, Morphology, Coarse],
-    [Morphology, Coarse, Morphology],
-    [Coarse, Morphology, Morphology],
-    [Nothing, Tag, Tag],
-    [Tag, Tag, Tag],
-    [Tag, Tag, Tag],
-];
+    /// See [`PRUNING_BY_SIDE`].
+    PRUNING_BY_WAY: 2 =
+        Nothing/Nothing, Nothing/Tag, Tag/Nothing, Nothing/Lemma, Lemma/Nothing, Tag/Tag,
+        Coarse/MorphologyCoarse, Nothing/TagAround, TagAround/Nothing, Tag/TagBefore, Tag/TagAfter,
+        TagBefore/Tag, TagAfter/Tag, Coarse/Coarse, Tag/Tag, Nothing/Nothing;
 
-/// The head's head, the head, a modifier. The last two are joined with what stands between the outer two, and with their
-/// distance.
-pub(super) const GRANDPARENT: &[Template<3>] = &[
-    [Tag, Tag, Tag],
-    [Coarse, Coarse, Coarse],
-    [Nothing, Tag, Tag],
-    [Tag, Nothing, Tag],
-    [Lemma, Tag, Tag],
-    [Tag, Lemma, Tag],
-    [Tag, Tag, Lemma],
-    [Form, Coarse, Coarse],
-    [Coarse, Form, Coarse],
-    [Coarse, Coarse, Form],
-    [Nothing, Lemma, Lemma],
-    [Nothing, Lemma, Tag],
-    [Nothing, Tag, Lemma],
-    [Lemma, Nothing, Lemma],
-    [Lemma, Nothing, Tag],
-    [Tag, Nothing, Lemma],
-    [Lemma, Lemma, Coarse],
-    [Lemma, Coarse, Lemma],
-    [Coarse, Lemma, Lemma],
-    [Morphology, Morphology, Coarse],
-    [Morphology, Coarse, Morphology],
-    [Coarse, Morphology, Morphology],
-    [Coarse, Lemma, Coarse],
-    [Tag, Nothing, Tag],
-    [Tag, Tag, Tag],
-];
+    /// Head and two neighbouring modifiers. The last three are joined with the gap between the two, and with what stands there.
+    SIBLING: 3 =
+        Tag/Tag/Tag, Coarse/Coarse/Coarse, Nothing/Tag/Tag, Tag/Nothing/Tag, Lemma/Tag/Tag, Tag/Lemma/Tag,
+        Tag/Tag/Lemma, Form/Coarse/Coarse, Coarse/Form/Coarse, Coarse/Coarse/Form, Nothing/Lemma/Lemma,
+        Nothing/Lemma/Tag, Nothing/Tag/Lemma, Lemma/Nothing/Lemma, Lemma/Nothing/Tag, Tag/Nothing/Lemma,
+        Lemma/Lemma/Coarse, Lemma/Coarse/Lemma, Coarse/Lemma/Lemma, Morphology/Morphology/Coarse,
+        Morphology/Coarse/Morphology, Coarse/Morphology/Morphology, Nothing/Tag/Tag, Tag/Tag/Tag,
+        Tag/Tag/Tag;
 
-/// The head's head, the head, two neighbouring modifiers.
-pub(super) const GRAND_SIBLING: &[Template<4>] = &[
-    [Tag, Tag, Tag, Tag],
-    [Coarse, Coarse, Coarse, Coarse],
-    [Lemma, Coarse, Coarse, Coarse],
-    [Coarse, Lemma, Coarse, Coarse],
-    [Coarse, Coarse, Lemma, Coarse],
-    [Coarse, Coarse, Coarse, Lemma],
-    [Tag, Nothing, Tag, Tag],
-    [Lemma, Nothing, Tag, Tag],
-];
+    /// The head's head, the head, a modifier. The last two are joined with what stands between the outer two, and with their
+    /// distance.
+    GRANDPARENT: 3 =
+        Tag/Tag/Tag, Coarse/Coarse/Coarse, Nothing/Tag/Tag, Tag/Nothing/Tag, Lemma/Tag/Tag, Tag/Lemma/Tag,
+        Tag/Tag/Lemma, Form/Coarse/Coarse, Coarse/Form/Coarse, Coarse/Coarse/Form, Nothing/Lemma/Lemma,
+        Nothing/Lemma/Tag, Nothing/Tag/Lemma, Lemma/Nothing/Lemma, Lemma/Nothing/Tag, Tag/Nothing/Lemma,
+        Lemma/Lemma/Coarse, Lemma/Coarse/Lemma, Coarse/Lemma/Lemma, Morphology/Morphology/Coarse,
+        Morphology/Coarse/Morphology, Coarse/Morphology/Morphology, Coarse/Lemma/Coarse, Tag/Nothing/Tag,
+        Tag/Tag/Tag;
 
-/// The head and three neighbouring modifiers.
-pub(super) const TRI_SIBLING: &[Template<4>] = &[
-    [Tag, Tag, Tag, Tag],
-    [Coarse, Coarse, Coarse, Coarse],
-    [Lemma, Coarse, Coarse, Coarse],
-    [Coarse, Lemma, Coarse, Coarse],
-    [Coarse, Coarse, Lemma, Coarse],
-    [Coarse, Coarse, Coarse, Lemma],
-    [Nothing, Tag, Tag, Tag],
-    [Nothing, Coarse, Coarse, Coarse],
-    [Tag, Tag, Nothing, Tag],
-];
+    /// The head's head, the head, two neighbouring modifiers.
+    GRAND_SIBLING: 4 =
+        Tag/Tag/Tag/Tag, Coarse/Coarse/Coarse/Coarse, Lemma/Coarse/Coarse/Coarse,
+        Coarse/Lemma/Coarse/Coarse, Coarse/Coarse/Lemma/Coarse, Coarse/Coarse/Coarse/Lemma,
+        Tag/Nothing/Tag/Tag, Lemma/Nothing/Tag/Tag;
 
-/// The head and any two modifiers.
-pub(super) const ARBITRARY_SIBLING: &[Template<3>] = &[
-    [Tag, Tag, Tag],
-    [Coarse, Coarse, Coarse],
-    [Nothing, Tag, Tag],
-    [Nothing, Lemma, Lemma],
-    [Nothing, Lemma, Tag],
-    [Nothing, Tag, Lemma],
-    [Lemma, Tag, Tag],
-];
+    /// The head and three neighbouring modifiers.
+    TRI_SIBLING: 4 =
+        Tag/Tag/Tag/Tag, Coarse/Coarse/Coarse/Coarse, Lemma/Coarse/Coarse/Coarse,
+        Coarse/Lemma/Coarse/Coarse, Coarse/Coarse/Lemma/Coarse, Coarse/Coarse/Coarse/Lemma,
+        Nothing/Tag/Tag/Tag, Nothing/Coarse/Coarse/Coarse, Tag/Tag/Nothing/Tag;
 
-/// A word, the word before, the head of the word, the head of the word before.
-pub(super) const HEAD_BIGRAM: &[Template<4>] = &[
-    [Nothing, Nothing, Nothing, Nothing],
-    [Tag, Tag, Nothing, Nothing],
-    [Nothing, Nothing, Tag, Tag],
-    [Tag, Tag, Tag, Nothing],
-    [Tag, Tag, Nothing, Tag],
-    [Tag, Tag, Tag, Tag],
-    [Coarse, Coarse, Coarse, Coarse],
-    [Lemma, Lemma, Nothing, Nothing],
-    [Lemma, Tag, Tag, Nothing],
-    [Tag, Lemma, Nothing, Tag],
-];
+    /// The head and any two modifiers.
+    ARBITRARY_SIBLING: 3 =
+        Tag/Tag/Tag, Coarse/Coarse/Coarse, Nothing/Tag/Tag, Nothing/Lemma/Lemma, Nothing/Lemma/Tag,
+        Nothing/Tag/Lemma, Lemma/Tag/Tag;
+
+    /// A word, the word before, the head of the word, the head of the word before.
+    HEAD_BIGRAM: 4 =
+        Nothing/Nothing/Nothing/Nothing, Tag/Tag/Nothing/Nothing, Nothing/Nothing/Tag/Tag,
+        Tag/Tag/Tag/Nothing, Tag/Tag/Nothing/Tag, Tag/Tag/Tag/Tag, Coarse/Coarse/Coarse/Coarse,
+        Lemma/Lemma/Nothing/Nothing, Lemma/Tag/Tag/Nothing, Tag/Lemma/Nothing/Tag;
+}
 
 /// A number for each template of a family, in each of several rows.
 #[derive(Debug, Clone, Default)]
@@ -345,14 +180,14 @@ impl<const ROLES: usize> Family<ROLES> {
         Self { id, templates, roles: std::array::from_fn(|_| Rows { width, numbers: Vec::new() }), ways }
     }
 
-    /// Makes the numbers of a sentence's tokens.
-    pub(super) fn load(&mut self, tokens: &[Token]) {
-        for (role, rows) in self.roles.iter_mut().enumerate() {
+    /// Makes the numbers of a sentence's tokens, if such parts are wanted.
+    pub(super) fn load(&mut self, is_wanted: bool, tokens: &[Token]) {
+        for (role, rows) in self.roles.iter_mut().enumerate().filter(|_| is_wanted) {
             rows.numbers.clear();
             for token in tokens {
                 rows.numbers.extend(self.templates.iter().enumerate().map(|(t, template)| {
                     match template[role] {
-                        Nothing => 0,
+                        Attribute::Nothing => 0,
                         attribute => scatter(
                             token.values[attribute as usize],
                             (self.id << 16 | (role as u64) << 8 | t as u64) + 1,

@@ -1,22 +1,25 @@
-//! Everything that one head decides.
+//! Head automata: which modifiers a head takes, and under which head of its own.
+//!
+//! They are factors known by their best configuration, written against the public [`Oracle`] trait. A configuration is the
+//! sorted list of the links it switches on.
 
 use consonant_map::oracle::Oracle;
 
-use super::overlap;
 use crate::parts::{pairs_below, triples_below};
 
-/// A head chooses one head of its own and sequences of modifiers on both sides, with scores for two and for three
+/// A head chooses one head of its own and sequences of modifiers on one or both sides, with scores for two and for three
 /// neighbours.
 ///
-/// Given the incoming arc, the two sides are independent, so this is the automata of [`GrandSiblings`] and [`TriSiblings`] of
-/// both sides in one factor. Fewer factors have to agree, and they agree on a tighter relaxation; the price is that
-/// the best configuration takes O(g p³) and not O(g p² + p³).
+/// With incoming arc g and modifiers m₁ < … < m_p of a side, numbered outwards, m₀ the start, number 0, and m_{p+1} the end,
+/// a side is worth the sum of `pairs[g][C(m_k,2) + m_{k−1}]` over k = 1 … p + 1 (siblings, grandparents and grand-siblings in
+/// one table; Koo et al. 2010) and of `triples[C(m_k,3) + C(m_{k−1},2) + m_{k−2}]` over k = 2 … p + 1 (Koo & Collins 2010;
+/// Martins, Almeida & Smith 2013). Given the incoming arc, the sides are independent. The best configuration takes O(g p²),
+/// with triples O(g p³). One automaton for all that a head decides makes a tighter relaxation than several, with fewer
+/// factors to agree; where g and p are large, one for pairs and one for triples, without the incoming arcs, take
+/// O(g p² + p³).
 ///
 /// The links are the arcs into the head, if there are any, then the arcs to the candidate modifiers on the left,
 /// outwards, then those on the right.
-///
-/// [`GrandSiblings`]: super::grand_siblings::GrandSiblings
-/// [`TriSiblings`]: super::tri_siblings::TriSiblings
 #[derive(Debug, Clone, Default)]
 pub struct Head {
     incoming: usize,
@@ -28,10 +31,9 @@ pub struct Head {
 pub struct HeadSide {
     /// Candidate modifiers.
     pub modifiers: usize,
-    /// For each incoming arc (once, if there is none) the scores of neighbours, as in
-    /// [`GrandSiblings`](super::grand_siblings::GrandSiblings). Empty if there are no candidates.
+    /// For each incoming arc (once, if there is none) C(modifiers + 2, 2) scores of neighbours; empty if they have none.
     pub pairs: Vec<f64>,
-    /// The scores of three neighbours, as in [`TriSiblings`](super::tri_siblings::TriSiblings); empty if there are none.
+    /// C(modifiers + 2, 3) scores of three neighbours; empty if they have none.
     pub triples: Vec<f64>,
 }
 
@@ -72,13 +74,12 @@ impl Tables {
         if self.modifiers == 0 {
             return;
         }
-        let size = self.size();
-        assert_eq!(side.pairs.len(), incoming.max(1) * size, "scores of neighbours");
-        assert!(
-            side.triples.is_empty() || side.triples.len() == triples_below(self.modifiers + 2),
-            "scores of three neighbours"
-        );
-        self.pairs.resize(incoming.max(1).div_ceil(LANES) * size, NOTHING);
+        let (size, heads) = (self.size(), incoming.max(1));
+        let fits = |table: &[f64], size: usize| table.is_empty() || table.len() == size;
+        assert!(fits(&side.pairs, heads * size), "scores of neighbours");
+        assert!(fits(&side.triples, triples_below(self.modifiers + 2)), "scores of three neighbours");
+        let absent = if side.pairs.is_empty() { [0.0; LANES] } else { NOTHING };
+        self.pairs.resize(heads.div_ceil(LANES) * size, absent);
         for (g, row) in side.pairs.chunks_exact(size).enumerate() {
             let block = &mut self.pairs[g / LANES * size..][..size];
             block.iter_mut().zip(row).for_each(|(lanes, &score)| lanes[g % LANES] = score);
@@ -278,6 +279,13 @@ impl Oracle for Head {
     }
 
     fn overlap(&self, a: &Vec<u32>, b: &Vec<u32>) -> usize {
-        overlap(a, b)
+        let (mut i, mut j, mut shared) = (0, 0, 0);
+        while i < a.len() && j < b.len() {
+            let (left, right) = (a[i], b[j]);
+            shared += usize::from(left == right);
+            i += usize::from(left <= right);
+            j += usize::from(right <= left);
+        }
+        shared
     }
 }
