@@ -81,13 +81,7 @@ impl Assembly {
             transitions: transitions.clone(),
         };
         if rule.decoding != Decoding::Global {
-            for weights in gram_weights {
-                let mut matrix = vec![0.0; labels * labels];
-                for (gram, &weight) in grams.grams().iter().zip(weights.iter()) {
-                    matrix[gram[0] as usize * labels + gram[1] as usize] = weight;
-                }
-                assembly.matrices.push(matrix);
-            }
+            assembly.matrices = gram_weights.iter().map(|weights| grams.matrix(weights)).collect();
             for (sums, matrix) in assembly.sums.iter_mut().zip(&assembly.matrices) {
                 sums.load(labels, matrix);
             }

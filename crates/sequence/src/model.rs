@@ -59,12 +59,8 @@ impl ChainModel {
         {
             return Err(damaged("the labels or the shape of the chain make no sense"));
         }
-        let decoding = match shape["decoding"].as_str() {
-            Some("global") => Decoding::Global,
-            Some("local") => Decoding::Local,
-            Some("scaled") => Decoding::Scaled,
-            _ => return Err(damaged("the chain does not say how to decode")),
-        };
+        let decoding = shape["decoding"].as_str().and_then(|name| name.parse().ok());
+        let decoding: Decoding = decoding.ok_or_else(|| damaged("the chain does not say how to decode"))?;
         let sides = (0..group_count)
             .map(|at| if shape["sides"][at] == "after" { Side::After } else { Side::Before })
             .collect();
@@ -236,11 +232,7 @@ pub(crate) fn store(
     let space = &corpus.space;
     let sides: Vec<&str> =
         rule.sides.iter().map(|side| if *side == Side::After { "after" } else { "before" }).collect();
-    let decoding = match rule.decoding {
-        Decoding::Global => "global",
-        Decoding::Local => "local",
-        Decoding::Scaled => "scaled",
-    };
+    let decoding = rule.decoding.name();
     let dense = space.grams.is_dense();
     let shape = json!({"order": space.grams.order(), "groups": sides.len(), "decoding": decoding, "sides": sides, "dense": dense});
     writer

@@ -113,6 +113,15 @@ impl LabelGrams {
         }
     }
 
+    /// The weights of the grams of a chain of order 1 as a full matrix, rows by previous label.
+    pub(crate) fn matrix(&self, weights: &[f32]) -> Vec<f32> {
+        let mut matrix = vec![0.0; self.labels * self.labels];
+        for (gram, &weight) in self.grams.iter().zip(weights) {
+            matrix[gram[0] as usize * self.labels + gram[1] as usize] = weight;
+        }
+        matrix
+    }
+
     /// Transitions for inference, ready to take the weights of the grams.
     pub fn transitions(&self, mask: Option<&TransitionMask>) -> Result<Transitions, InferenceError> {
         if self.dense {

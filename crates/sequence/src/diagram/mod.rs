@@ -91,16 +91,18 @@ pub enum Nota {
     },
 }
 
-/// How trained weights are used for prediction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Decoding {
-    /// The best sequence by the sum of all factors.
-    #[default]
-    Global,
-    /// The best sequence by the product of the pieces' own distributions; several directions multiply.
-    Local,
-    /// As global, with each previous label's scores multiplied by a scale that is learned by global training.
-    Scaled,
+consonant_learn::names! {
+    /// How trained weights are used for prediction.
+    #[derive(Default)]
+    pub enum Decoding {
+        /// The best sequence by the sum of all factors.
+        #[default]
+        Global = "global",
+        /// The best sequence by the product of the pieces' own distributions; several directions multiply.
+        Local = "local",
+        /// As global, with each previous label's scores multiplied by a scale that is learned by global training.
+        Scaled = "scaled",
+    }
 }
 
 impl Diagram {
@@ -133,15 +135,13 @@ impl Diagram {
 
     /// The conditional random field: one piece with everything in it.
     pub fn likelihood(order: usize) -> Self {
-        let factors = (0..=order as i32).map(|back| Factor::over(-back..=0, "")).collect();
-        let piece = Piece { name: "sentence".into(), variables: Variables::All, factors, nota: None };
+        let piece = Piece { variables: Variables::All, ..single("sentence", factors_before(order, "")) };
         Self::new("likelihood", Decoding::Global, vec![piece])
     }
 
     /// The maximum entropy Markov model: each label given those before it.
     pub fn memm(order: usize) -> Self {
-        let factors = (0..=order as i32).map(|back| Factor::over(-back..=0, "")).collect();
-        Self::new("memm", Decoding::Local, vec![single("next-label", factors)])
+        Self::new("memm", Decoding::Local, vec![single("next-label", factors_before(order, ""))])
     }
 
     /// Each label given all labels around it.
@@ -155,7 +155,7 @@ impl Diagram {
 
     /// Two conditional models with weights of their own: each label given those before it, and given those after it.
     pub fn bidirectional(order: usize) -> Self {
-        let forward = (0..=order as i32).map(|reach| Factor::over(-reach..=0, "forward")).collect();
+        let forward = factors_before(order, "forward");
         let backward = (0..=order as i32).map(|reach| Factor::over(0..=reach, "backward")).collect();
         Self::new(
             "bidirectional-cmm",
@@ -311,6 +311,11 @@ impl Diagram {
 
 fn single(name: &str, factors: Vec<Factor>) -> Piece {
     Piece { name: name.into(), variables: Variables::Offsets(vec![0]), factors, nota: None }
+}
+
+/// The node at 0 and all n-grams that end there.
+fn factors_before(order: usize, group: &str) -> Vec<Factor> {
+    (0..=order as i32).map(|back| Factor::over(-back..=0, group)).collect()
 }
 
 /// The node at 0 and all n-grams with 0 that lie between two offsets.

@@ -75,25 +75,15 @@ impl Diagram {
                 }
             }
         }
-        let decoding = match self.decoding {
-            Decoding::Global => "global",
-            Decoding::Local => "local",
-            Decoding::Scaled => "scaled",
-        };
-        text + "decode " + decoding + "\n"
+        text + "decode " + self.decoding.name() + "\n"
     }
 }
 
 fn decoding(words: &[&str]) -> Result<Decoding, String> {
-    match words {
-        ["global"] => Ok(Decoding::Global),
-        ["local"] => Ok(Decoding::Local),
-        ["scaled"] => Ok(Decoding::Scaled),
-        _ => Err(format!(
-            "`decode {}`; expected `decode global`, `decode local` or `decode scaled`",
-            words.join(" ")
-        )),
-    }
+    let words = words.join(" ");
+    words
+        .parse()
+        .map_err(|_| format!("`decode {words}`; expected `decode global`, `decode local` or `decode scaled`"))
 }
 
 /// How far from its position a piece may look: more is a slip of the pen.

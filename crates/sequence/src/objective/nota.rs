@@ -55,10 +55,7 @@ impl Negatives {
         transitions.load(corpus.space.gram_weights(weights))?;
         let potentials = Potentials::new(&transitions);
         let mut sums = EdgeSums::default();
-        sums.load(
-            labels,
-            &edge_scores(corpus, &ContextRows::new(&corpus.space.grams), corpus.space.gram_weights(weights)),
-        );
+        sums.load(labels, &corpus.space.grams.matrix(corpus.space.gram_weights(weights)));
         let mut inference = Workspace::new();
         let mut probable: Vec<Vec<u32>> = vec![Vec::new(); corpus.sentences.tokens()];
         let (mut nodes, mut edges, mut entries) = (Vec::new(), Vec::new(), Vec::new());
@@ -96,16 +93,6 @@ impl Negatives {
         }
         Self::Listed(Arc::new((starts, all)))
     }
-}
-
-/// Edge scores as a full matrix, rows by previous label.
-fn edge_scores(corpus: &Corpus, rows: &ContextRows, grams: &[f32]) -> Vec<f32> {
-    let labels = corpus.space.labels();
-    let mut scores = vec![0.0; labels * labels];
-    for (previous, row) in scores.chunks_exact_mut(labels).enumerate() {
-        rows.add_scores(rows.row(&[previous as u32, 0], 1), grams, row);
-    }
-    scores
 }
 
 pub(crate) struct NotaPiece<'a> {
@@ -175,7 +162,7 @@ impl<'a> NotaPiece<'a> {
         // The exponentials of the edges are made once for each set of weights.
         if workspace.scale != weights.scale || !same_bits(&workspace.grams, grams) {
             workspace.scale = weights.scale;
-            let mut edges = edge_scores(self.corpus, &self.rows, grams);
+            let mut edges = space.grams.matrix(grams);
             edges.iter_mut().for_each(|score| *score *= weights.scale);
             workspace.sums.load(labels, &edges);
             workspace.grams.clear();

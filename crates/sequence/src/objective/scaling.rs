@@ -33,10 +33,7 @@ pub(crate) struct ScalingWorkspace {
 impl<'a> Scaling<'a> {
     pub(crate) fn new(corpus: &'a Corpus, group: &'a [f32]) -> Result<Self, SequenceError> {
         let labels = corpus.space.labels();
-        let mut edges = vec![0.0; labels * labels];
-        for (gram, &weight) in corpus.space.grams.grams().iter().zip(corpus.space.gram_weights(group)) {
-            edges[gram[0] as usize * labels + gram[1] as usize] = weight;
-        }
+        let edges = corpus.space.grams.matrix(corpus.space.gram_weights(group));
         let transitions = Transitions::dense(labels, &vec![0.0; labels * labels], None)?;
         let potentials = Potentials::new(&transitions);
         Ok(Self { corpus, group, edges, transitions, potentials })

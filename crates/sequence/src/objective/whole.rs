@@ -89,6 +89,14 @@ impl ChainWorkspace {
         Ok(())
     }
 
+    /// Leaves each position its known label, or all.
+    fn restrict(&mut self, gold: &[u32]) {
+        self.known.clear();
+        gold.iter().for_each(|&label| {
+            if label == UNKNOWN { self.known.push_all() } else { self.known.push(&[label]) }
+        });
+    }
+
     /// Brings the potentials up to date, before sums over sequences.
     pub(crate) fn refresh(&mut self) {
         if !self.potentials_fresh {
@@ -203,10 +211,7 @@ impl<'a> WholeChain<'a> {
         // The gold sequence: as given, or the best one that agrees with the known labels.
         let mut truth = std::mem::take(&mut workspace.gold);
         let score = if partial {
-            workspace.known.clear();
-            gold.iter().for_each(|&label| {
-                if label == UNKNOWN { workspace.known.push_all() } else { workspace.known.push(&[label]) }
-            });
+            workspace.restrict(gold);
             workspace.inference.viterbi(&chain!(workspace).with_candidates(&workspace.known)?, &mut truth)?
         } else {
             truth.clear();
@@ -287,10 +292,7 @@ impl<'a> WholeChain<'a> {
         workspace.edge_counts.resize(workspace.edges.len(), 0.0);
         let free = self.sum_over_sequences(workspace)?;
         let truth = if gold.contains(&UNKNOWN) {
-            workspace.known.clear();
-            gold.iter().for_each(|&label| {
-                if label == UNKNOWN { workspace.known.push_all() } else { workspace.known.push(&[label]) }
-            });
+            workspace.restrict(gold);
             workspace.refresh();
             let mut posterior = workspace.inference.forward_backward(
                 &chain!(workspace).with_candidates(&workspace.known)?,
