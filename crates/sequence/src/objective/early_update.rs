@@ -4,9 +4,9 @@ use consonant_learn::LearnError;
 use consonant_learn::problem::{Problem, Separate, Separation, Weights};
 use consonant_learn::sparse::SparseVector;
 
+use super::chain::{ChainPiece, ChainWorkspace, chain};
 use super::local::{LocalPieces, LocalWorkspace};
 use super::separation_of;
-use super::whole::{ChainWorkspace, WholeChain, chain};
 use crate::corpus::Corpus;
 use crate::diagram::Diagram;
 use crate::inference::{Chain, TransitionMask};
@@ -20,7 +20,7 @@ pub(crate) struct EarlyUpdate<'a> {
     corpus: &'a Corpus,
     width: usize,
     greedy: LocalPieces<'a>,
-    whole: WholeChain<'a>,
+    whole: ChainPiece<'a>,
 }
 
 pub(crate) struct EarlyWorkspace {
@@ -38,7 +38,7 @@ impl<'a> EarlyUpdate<'a> {
         let order = corpus.space.grams.order();
         let mut greedy = LocalPieces::new(corpus);
         greedy.add(&Diagram::memm(order).pieces[0], 0, |_| 0);
-        let whole = WholeChain::new(corpus, &Diagram::likelihood(order).pieces[0], 0, mask)?;
+        let whole = ChainPiece::new(corpus, &Diagram::likelihood(order).pieces[0], None, 0, mask)?;
         Ok(Self { corpus, width, greedy, whole })
     }
 

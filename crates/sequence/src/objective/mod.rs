@@ -4,6 +4,7 @@
 //! (the perceptron on pseudo-likelihood's pieces is the pseudo-perceptron), those that follow a gradient its
 //! log-probability.
 
+mod chain;
 mod early_update;
 mod local;
 mod nota;
@@ -12,27 +13,23 @@ mod single_sums;
 #[cfg(test)]
 #[path = "../../tests/unit/objectives.rs"]
 mod tests;
-mod whole;
-mod window;
 
 use consonant_learn::LearnError;
 use consonant_learn::problem::{Differentiate, Problem, Separate, Separation, Weights};
 use consonant_learn::sparse::{Gradient, SparseVector};
 
+use self::chain::{ChainPiece, ChainWorkspace};
 pub(crate) use self::early_update::EarlyUpdate;
 use self::local::{LocalPieces, LocalWorkspace};
 use self::nota::{NotaPiece, NotaWorkspace};
 pub(crate) use self::scaling::{Scaling, scale_scores};
-pub(crate) use self::whole::ChainWorkspace;
-use self::whole::WholeChain;
-use self::window::{WindowPiece, WindowWorkspace};
 use crate::corpus::Corpus;
 use crate::diagram::{Diagram, Factor, Nota, Variables};
 use crate::inference::{InferenceError, TransitionMask};
 use crate::{Sentences, SequenceError, UNKNOWN};
 
-/// The pieces of a diagram over a corpus. Examples are the sentences for a piece with all variables, and the tokens for each
-/// other kind, one kind after the other.
+/// The pieces of a diagram over a corpus. Examples are the sentences for a piece with all variables, and the tokens for
+/// each other kind, one kind after the other.
 pub(crate) struct Objective<'a> {
     terms: Vec<Term<'a>>,
     /// The first example of each term; one more at the end.
@@ -41,16 +38,14 @@ pub(crate) struct Objective<'a> {
 }
 
 enum Term<'a> {
-    Whole(WholeChain<'a>),
+    Chain(ChainPiece<'a>),
     Local(LocalPieces<'a>),
-    Window(WindowPiece<'a>),
     Nota(NotaPiece<'a>),
 }
 
 pub(crate) enum TermWorkspace {
-    Whole(Box<ChainWorkspace>),
+    Chain(Box<ChainWorkspace>),
     Local(LocalWorkspace),
-    Window(Box<WindowWorkspace>),
     Nota(NotaWorkspace),
 }
 
@@ -70,9 +65,6 @@ impl<'a> Objective<'a> {
         let mut local = LocalPieces::new(corpus);
         for piece in &diagram.pieces {
             match (&piece.variables, piece.nota) {
-                (Variables::All, _) => {
-                    terms.push(Term::Whole(WholeChain::new(corpus, piece, group(&piece.factors[0]), mask)?))
-                }
                 (Variables::Offsets(_), Some(nota)) => {
                     let negatives = match (nota, &negatives) {
                         (Nota::Threshold { .. }, Some(chosen)) => chosen.clone(),
@@ -83,13 +75,13 @@ impl<'a> Objective<'a> {
                 (Variables::Offsets(offsets), None) if offsets.len() == 1 => {
                     local.add(piece, offsets[0], group)
                 }
-                (Variables::Offsets(offsets), None) => {
-                    terms.push(Term::Window(WindowPiece::new(
-                        corpus,
-                        piece,
-                        offsets,
-                        group(&piece.factors[0]),
-                    )?));
+                (variables, _) => {
+                    let offsets = match variables {
+                        Variables::All => None,
+                        Variables::Offsets(offsets) => Some(&offsets[..]),
+                    };
+                    let first = group(&piece.factors[0]);
+                    terms.push(Term::Chain(ChainPiece::new(corpus, piece, offsets, first, mask)?));
                 }
             }
         }
@@ -98,10 +90,9 @@ impl<'a> Objective<'a> {
         }
         let mut starts = vec![0];
         for term in &terms {
-            let examples = if matches!(term, Term::Whole(_)) {
-                corpus.sentences.len()
-            } else {
-                corpus.sentences.tokens()
+            let examples = match term {
+                Term::Chain(piece) => piece.examples(),
+                _ => corpus.sentences.tokens(),
             };
             starts.push(starts.last().unwrap_or(&0) + examples);
         }
@@ -125,9 +116,8 @@ impl Problem for Objective<'_> {
 
     fn workspace(&self) -> Self::Workspace {
         let one = |term: &Term<'_>| match term {
-            Term::Whole(term) => TermWorkspace::Whole(Box::new(term.workspace())),
+            Term::Chain(term) => TermWorkspace::Chain(Box::new(term.workspace())),
             Term::Local(term) => TermWorkspace::Local(term.workspace()),
-            Term::Window(term) => TermWorkspace::Window(Box::new(term.workspace())),
             Term::Nota(term) => TermWorkspace::Nota(term.workspace()),
         };
         self.terms.iter().map(one).collect()
@@ -153,14 +143,11 @@ impl Separate for Objective<'_> {
     ) -> Result<Separation, LearnError> {
         let (term, example) = self.locate(example);
         separation_of(match (&self.terms[term], &mut workspace[term]) {
-            (Term::Whole(term), TermWorkspace::Whole(workspace)) => {
+            (Term::Chain(term), TermWorkspace::Chain(workspace)) => {
                 term.separate(example, weights, cost, workspace, difference)
             }
             (Term::Local(term), TermWorkspace::Local(workspace)) => {
                 Ok(term.separate(example, weights, cost, workspace, difference))
-            }
-            (Term::Window(term), TermWorkspace::Window(workspace)) => {
-                term.separate(example, weights, cost, workspace, difference)
             }
             // NOTA is defined by its likelihood; `train` refuses the other methods.
             _ => Ok(Separation::CORRECT),
@@ -178,14 +165,11 @@ impl Differentiate for Objective<'_> {
     ) -> Result<f64, LearnError> {
         let (term, example) = self.locate(example);
         loss_of(match (&self.terms[term], &mut workspace[term]) {
-            (Term::Whole(term), TermWorkspace::Whole(workspace)) => {
+            (Term::Chain(term), TermWorkspace::Chain(workspace)) => {
                 term.differentiate(example, weights, workspace, gradient)
             }
             (Term::Local(term), TermWorkspace::Local(workspace)) => {
                 Ok(term.differentiate(example, weights, workspace, gradient))
-            }
-            (Term::Window(term), TermWorkspace::Window(workspace)) => {
-                term.differentiate(example, weights, workspace, gradient)
             }
             (Term::Nota(term), TermWorkspace::Nota(workspace)) => {
                 Ok(term.differentiate(example, weights, workspace, gradient))
@@ -197,7 +181,7 @@ impl Differentiate for Objective<'_> {
     fn size(&self, example: usize) -> usize {
         let (term, example) = self.locate(example);
         match &self.terms[term] {
-            Term::Whole(term) => 1 + term.tokens(example),
+            Term::Chain(term) => term.size(example),
             _ => 1,
         }
     }

@@ -10,7 +10,7 @@ use consonant_learn::hash::combine;
 use consonant_learn::problem::Weights;
 use consonant_learn::sparse::Gradient;
 
-use super::whole::same_bits;
+use super::chain::same_bits;
 use super::{Offset, add_pair_scores, best_label, node_scores, sentence_scores, token_weights};
 use crate::corpus::Corpus;
 use crate::diagram::Nota;

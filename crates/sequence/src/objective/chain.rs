@@ -1,16 +1,18 @@
-//! One piece with all labels of the sentence: the conditional random field and its perceptrons.
+//! Pieces that predict several labels jointly: all of a sentence, which is the conditional random field and its
+//! perceptrons, or a window of neighbours, given the gold labels at its borders.
 
 use consonant_learn::problem::{Separation, Weights};
 use consonant_learn::sparse::{Gradient, SparseVector};
 
 use super::single_sums::SingleSums;
-use super::{Offset, sentence_scores};
+use super::{Offset, node_scores, sentence_scores, token_weights};
 use crate::corpus::Corpus;
 use crate::diagram::Piece;
 use crate::inference::{Candidates, Chain, Potentials, TransitionMask, Transitions, Workspace};
+use crate::ngrams::{ContextRows, NO_CONTEXT};
 use crate::{SequenceError, UNKNOWN};
 
-pub(crate) struct WholeChain<'a> {
+pub(crate) struct ChainPiece<'a> {
     corpus: &'a Corpus,
     transitions: Transitions,
     group: usize,
@@ -18,8 +20,100 @@ pub(crate) struct WholeChain<'a> {
     locked_grams: bool,
     /// Every label pair is scored and allowed.
     plain: bool,
-    /// For each sentence its weight, class weights included.
+    /// How much each example counts, class weights included: a sentence, or the window at a token.
     weights: Vec<f32>,
+    window: Option<Window>,
+}
+
+/// What a window has that a sentence has not.
+struct Window {
+    rows: ContextRows,
+    /// For each variable whether its node is in the piece.
+    nodes: Vec<bool>,
+    first: i32,
+    /// Whether the edges over the left and the right border are in the piece.
+    borders: [bool; 2],
+    /// The sentence of each token.
+    sentences: Vec<u32>,
+}
+
+/// Where a piece stands: its first token, its gold labels, and the context rows at its borders.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    start: usize,
+    gold: &'a [u32],
+    contexts: [u32; 2],
+}
+
+impl Window {
+    fn new(corpus: &Corpus, piece: &Piece, offsets: &[i32]) -> Result<Self, SequenceError> {
+        if corpus.space.grams.order() != 1 || corpus.space.has_pairs() {
+            let message = format!(
+                "piece `{}` predicts several labels at once, which is possible for chains of order 1 without features over label pairs",
+                piece.name
+            );
+            return Err(SequenceError::Unsupported(message));
+        }
+        let has = |span: &[i32]| piece.factors.iter().any(|factor| factor.offsets == span);
+        let (first, last) = (offsets[0], offsets[offsets.len() - 1]);
+        let sentences = 0..corpus.sentences.len();
+        Ok(Self {
+            rows: ContextRows::new(&corpus.space.grams),
+            nodes: offsets.iter().map(|&offset| has(&[offset])).collect(),
+            first,
+            borders: [has(&[first - 1, first]), has(&[last, last + 1])],
+            sentences: sentences.flat_map(|at| corpus.sentences.range(at).map(move |_| at as u32)).collect(),
+        })
+    }
+
+    /// The window at a token, if all of it is inside the sentence and labelled. A sentence shorter than the window is one
+    /// window.
+    fn place<'a>(&self, corpus: &'a Corpus, token: usize) -> Option<Place<'a>> {
+        let sentence = self.sentences[token] as usize;
+        let base = corpus.sentences.range(sentence).start;
+        let gold = corpus.sentences.gold(sentence);
+        let position = (token - base) as i64;
+        let (from, to) = if gold.len() < self.nodes.len() {
+            (position == 0).then_some((0, gold.len()))?
+        } else {
+            let from = usize::try_from(position + i64::from(self.first)).ok()?;
+            (from, from + self.nodes.len())
+        };
+        let inside = gold.get(from..to).filter(|labels| !labels.contains(&UNKNOWN))?;
+        let label =
+            |at: Option<usize>| at.and_then(|at| gold.get(at)).copied().filter(|&label| label != UNKNOWN);
+        let before = label(from.checked_sub(1)).filter(|_| self.borders[0]);
+        let after = label(Some(to)).filter(|_| self.borders[1]);
+        let contexts = [
+            before.map_or(NO_CONTEXT, |before| self.rows.row(&[before, 0], 1)),
+            after.map_or(NO_CONTEXT, |after| self.rows.row(&[0, after], 0)),
+        ];
+        Some(Place { start: base + from, gold: inside, contexts })
+    }
+
+    /// Writes the scores of the labels of a window; `border` is scratch space.
+    fn score(
+        &self,
+        corpus: &Corpus,
+        place: &Place<'_>,
+        (group, scale): (&[f32], f32),
+        chain: &mut ChainWorkspace,
+    ) {
+        let labels = corpus.space.labels();
+        let ChainWorkspace { nodes, entries, scaled: border, .. } = chain;
+        nodes.clear();
+        nodes.resize(place.gold.len() * labels, 0.0);
+        for (at, scores) in nodes.chunks_exact_mut(labels).enumerate().filter(|(at, _)| self.nodes[*at]) {
+            node_scores(corpus, &corpus.sentences, place.start + at, group, scale, entries, scores);
+        }
+        for (context, start) in place.contexts.into_iter().zip([0, nodes.len() - labels]) {
+            border.clear();
+            border.resize(labels, 0.0);
+            self.rows.add_scores(context, corpus.space.gram_weights(group), border);
+            let scores = nodes[start..start + labels].iter_mut().zip(border.iter());
+            scores.for_each(|(score, border)| *score += scale * border);
+        }
+    }
 }
 
 /// Buffers for scoring and decoding whole sentences.
@@ -136,10 +230,12 @@ macro_rules! chain {
 }
 pub(crate) use chain;
 
-impl<'a> WholeChain<'a> {
+impl<'a> ChainPiece<'a> {
+    /// For all labels of a sentence, or for those at some offsets.
     pub(crate) fn new(
         corpus: &'a Corpus,
         piece: &Piece,
+        offsets: Option<&[i32]>,
         group: usize,
         mask: Option<&TransitionMask>,
     ) -> Result<Self, SequenceError> {
@@ -150,15 +246,24 @@ impl<'a> WholeChain<'a> {
             });
             if count > 0.0 { sum / count } else { 1.0 }
         };
-        let sentences = &corpus.sentences;
+        let (sentences, space) = (&corpus.sentences, &corpus.space);
+        let window = offsets.map(|offsets| Window::new(corpus, piece, offsets)).transpose()?;
+        // What may follow what is a matter of whole sentences.
+        let mask = mask.filter(|_| window.is_none());
         Ok(Self {
             corpus,
-            transitions: corpus.space.grams.transitions(mask)?,
+            transitions: space.grams.transitions(mask)?,
             group,
-            plain: corpus.space.grams.is_dense() && mask.is_none() && !corpus.space.has_pairs(),
+            plain: space.grams.is_dense() && mask.is_none() && !space.has_pairs() && window.is_none(),
             locked_nodes: piece.factors.iter().any(|factor| factor.offsets.len() == 1 && factor.locked),
             locked_grams: piece.factors.iter().any(|factor| factor.offsets.len() > 1 && factor.locked),
-            weights: (0..sentences.len()).map(|at| sentences.weight(at) * mean(sentences.gold(at))).collect(),
+            weights: match window {
+                Some(_) => token_weights(corpus),
+                None => {
+                    (0..sentences.len()).map(|at| sentences.weight(at) * mean(sentences.gold(at))).collect()
+                }
+            },
+            window,
         })
     }
 
@@ -166,8 +271,46 @@ impl<'a> WholeChain<'a> {
         ChainWorkspace::new(self.transitions.clone())
     }
 
-    pub(crate) fn tokens(&self, sentence: usize) -> usize {
-        self.corpus.sentences.range(sentence).len()
+    /// The number of examples.
+    pub(crate) fn examples(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// A measure of the work that an example takes.
+    pub(crate) fn size(&self, example: usize) -> usize {
+        1 + if self.window.is_none() { self.corpus.sentences.range(example).len() } else { 0 }
+    }
+
+    fn place(&self, example: usize) -> Option<Place<'a>> {
+        let sentences = &self.corpus.sentences;
+        match &self.window {
+            Some(window) => window.place(self.corpus, example),
+            None => {
+                let (start, gold) = (sentences.range(example).start, sentences.gold(example));
+                Some(Place { start, gold, contexts: [NO_CONTEXT; 2] })
+            }
+        }
+    }
+
+    fn score(
+        &self,
+        example: usize,
+        place: &Place<'_>,
+        weights: Weights<'_>,
+        workspace: &mut ChainWorkspace,
+    ) -> Result<(), SequenceError> {
+        let (corpus, group) = (self.corpus, self.group(weights));
+        let Some(window) = &self.window else {
+            return workspace.score(corpus, example, group, weights.scale);
+        };
+        workspace.load(corpus.space.gram_weights(group), weights.scale)?;
+        window.score(corpus, place, (group, weights.scale), workspace);
+        Ok(())
+    }
+
+    /// Whether the node at a place of the piece is trained.
+    fn trains_node(&self, at: usize) -> bool {
+        !self.locked_nodes && self.window.as_ref().is_none_or(|window| window.nodes[at])
     }
 
     fn group<'w>(&self, weights: Weights<'w>) -> &'w [f32] {
@@ -177,16 +320,17 @@ impl<'a> WholeChain<'a> {
 
     pub(crate) fn separate(
         &self,
-        sentence: usize,
+        example: usize,
         weights: Weights<'_>,
         cost: f32,
         workspace: &mut ChainWorkspace,
         difference: &mut SparseVector,
     ) -> Result<Separation, SequenceError> {
-        let corpus = self.corpus;
-        let labels = corpus.space.labels();
-        let gold = corpus.sentences.gold(sentence);
-        workspace.score(corpus, sentence, self.group(weights), weights.scale)?;
+        let labels = self.corpus.space.labels();
+        let mut outcome = Separation { weight: self.weights[example], ..Separation::CORRECT };
+        let Some(place) = self.place(example) else { return Ok(outcome) };
+        let gold = place.gold;
+        self.score(example, &place, weights, workspace)?;
         if cost != 0.0 {
             for (scores, &label) in workspace.nodes.chunks_exact_mut(labels).zip(gold) {
                 if label != UNKNOWN {
@@ -197,7 +341,6 @@ impl<'a> WholeChain<'a> {
         let mut path = std::mem::take(&mut workspace.path);
         let best = workspace.inference.viterbi(&chain!(workspace), &mut path)?;
         workspace.path = path;
-        let mut outcome = Separation { weight: self.weights[sentence], ..Separation::CORRECT };
         let partial = gold.contains(&UNKNOWN);
         let errors = workspace
             .path
@@ -224,11 +367,12 @@ impl<'a> WholeChain<'a> {
         }
         outcome.cost = errors as f32;
         outcome.violation = (best - score) as f32 - cost * errors as f32;
-        self.push_difference(sentence, &truth, &workspace.path, difference);
+        self.push(&place, &truth, &workspace.path, difference);
         workspace.gold = truth;
         Ok(outcome)
     }
 
+    /// Writes the features of a true beginning of a sentence minus those of a found one.
     pub(crate) fn push_difference(
         &self,
         sentence: usize,
@@ -236,13 +380,18 @@ impl<'a> WholeChain<'a> {
         found: &[u32],
         difference: &mut SparseVector,
     ) {
-        let (space, sentences) = (&self.corpus.space, &self.corpus.sentences);
+        if let Some(place) = self.place(sentence) {
+            self.push(&place, truth, found, difference);
+        }
+    }
+
+    fn push(&self, place: &Place<'_>, truth: &[u32], found: &[u32], difference: &mut SparseVector) {
+        let (space, sentences, base) = (&self.corpus.space, &self.corpus.sentences, place.start);
         let start = self.group * space.group_size();
         let grams = (start + space.gram_start()) as u32;
-        let base = sentences.range(sentence).start;
         for position in 0..truth.len() {
             let (right, wrong) = (truth[position], found[position]);
-            if right != wrong && !self.locked_nodes {
+            if right != wrong && self.trains_node(position) {
                 sentences.features(base + position, |feature, value| {
                     space.node_parameters(feature, right, wrong, |index| {
                         difference.push((start + index) as u32, value)
@@ -271,22 +420,31 @@ impl<'a> WholeChain<'a> {
                 }
             }
         }
+        if let (Some(window), false) = (&self.window, self.locked_grams) {
+            for (context, at) in place.contexts.into_iter().zip([0, truth.len() - 1]) {
+                for (label, value) in [(truth[at], 1.0), (found[at], -1.0)] {
+                    if let Some(number) = window.rows.number(context, label) {
+                        difference.push(grams + number, value);
+                    }
+                }
+            }
+        }
     }
 
     pub(crate) fn differentiate<G: Gradient + ?Sized>(
         &self,
-        sentence: usize,
+        example: usize,
         weights: Weights<'_>,
         workspace: &mut ChainWorkspace,
         gradient: &mut G,
     ) -> Result<f64, SequenceError> {
         let (corpus, labels) = (self.corpus, self.corpus.space.labels());
-        let gold = corpus.sentences.gold(sentence);
-        let weight = self.weights[sentence];
+        let Some(place) = self.place(example) else { return Ok(0.0) };
+        let (gold, weight) = (place.gold, self.weights[example]);
         if gold.is_empty() || weight == 0.0 || gold.iter().all(|&label| label == UNKNOWN) {
             return Ok(0.0);
         }
-        workspace.score(corpus, sentence, self.group(weights), weights.scale)?;
+        self.score(example, &place, weights, workspace)?;
         workspace.counts.resize(workspace.transitions.score_count(), 0.0);
         workspace.edge_counts.clear();
         workspace.edge_counts.resize(workspace.edges.len(), 0.0);
@@ -322,7 +480,7 @@ impl<'a> WholeChain<'a> {
         if !truth.is_finite() {
             return Ok(0.0);
         }
-        self.add_gradient(sentence, weight, workspace, gradient);
+        self.add_gradient(&place, weight, workspace, gradient);
         Ok(f64::from(weight) * (free - truth))
     }
 
@@ -354,21 +512,27 @@ impl<'a> WholeChain<'a> {
 
     fn add_gradient<G: Gradient + ?Sized>(
         &self,
-        sentence: usize,
+        place: &Place<'_>,
         weight: f32,
         workspace: &mut ChainWorkspace,
         gradient: &mut G,
     ) {
         let (space, sentences, labels) =
             (&self.corpus.space, &self.corpus.sentences, self.corpus.space.labels());
-        let range = sentences.range(sentence);
+        let range = place.start..place.start + place.gold.len();
         let mut gradient = Offset { gradient, start: self.group * space.group_size() };
-        if !self.locked_nodes {
-            for (token, excess) in range.clone().zip(workspace.excess.chunks_exact(labels)) {
+        for (at, excess) in workspace.excess.chunks_exact(labels).enumerate() {
+            if self.trains_node(at) {
                 let excess = space.parts.spread(excess, &mut workspace.entries);
-                sentences.features(token, |feature, value| {
+                sentences.features(place.start + at, |feature, value| {
                     space.nodes.add_gradient(feature, weight * value, excess, &mut gradient)
                 });
+            }
+        }
+        if let (Some(window), false) = (&self.window, self.locked_grams) {
+            let (excess, last) = (&workspace.excess, workspace.excess.len() - labels);
+            for (context, excess) in place.contexts.into_iter().zip([&excess[..labels], &excess[last..]]) {
+                window.rows.add_gradient(context, weight, excess, space.gram_start(), &mut gradient);
             }
         }
         if !self.locked_grams {
