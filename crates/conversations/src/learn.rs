@@ -6,7 +6,7 @@ use consonant_learn::model::ModelWriter;
 use consonant_learn::names::{FeatureNames, strongest_numbers};
 use consonant_learn::parts::{PartList, PartProblem, Parts};
 use consonant_learn::table::{HashKernel, Precision};
-use consonant_learn::trainer::{EpochReport, Method, Parameter, Run, Training, train as train_online};
+use consonant_learn::trainer::{Method, Parameter, Run, Scorer, Training, train as train_online};
 use consonant_task::{Data, Trained, Watch};
 use consonant_text::evaluate::LinkScores;
 use consonant_text::jsonl::{Fault, Record, Thread};
@@ -179,27 +179,19 @@ pub(crate) fn train(
     let dev: Option<Vec<Example>> = dev.map(|dev| dev.iter().map(read).collect());
     let (window, bits) = (settings.window, settings.bits);
     let shape = Shape { graph: settings.graph, constraint, window };
-    let mut scorer = |weights: &[f32]| {
-        evaluate(dev.as_deref().unwrap_or_default(), shape, bits, weights).map_err(LearnError::task)
+    let scorer = |dev| -> Scorer<'_> {
+        Box::new(move |weights| evaluate(dev, shape, bits, weights).map_err(LearnError::task))
     };
-    let (checkpoint, interrupt) = (watch.checkpoint.clone(), watch.stop);
-    let trained = train_online(
-        &PartProblem::new(&Learning { examples: &examples, shape, bits }),
-        &training,
-        Run {
-            epochs: settings.epochs,
-            patience: Some(settings.patience),
-            shuffle: true,
-            seed: settings.seed,
-            batch: settings.batch,
-            threads: rayon::current_num_threads(),
-            dev: if dev.is_some() { Some(&mut scorer) } else { None },
-            progress: Some(&mut |report: &EpochReport| watch.epoch(None, report, "F1")),
-            checkpoint,
-            interrupt,
-            ..Run::default()
-        },
-    )?;
+    let run = Run {
+        epochs: settings.epochs,
+        patience: Some(settings.patience),
+        seed: settings.seed,
+        batch: settings.batch,
+        dev: dev.as_deref().map(scorer),
+        ..watch.run(None, "F1")
+    };
+    let learning = Learning { examples: &examples, shape, bits };
+    let trained = train_online(&PartProblem::new(&learning), &training, run)?;
 
     let description = Description {
         settings: settings.clone().constraint(constraint),

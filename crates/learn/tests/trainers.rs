@@ -143,12 +143,12 @@ fn interrupted_training_resumes_with_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     for &method in Method::ALL {
         let path = folder.path().join(method.name());
-        let mut dev = |weights: &[f32]| Ok(-(errors(&task, weights) as f64));
+        let dev = |weights: &[f32]| Ok(-(errors(&task, weights) as f64));
         let straight = run_with(
             &task,
             method,
             &[],
-            Run { epochs: 8, shuffle: true, dev: Some(&mut dev), ..Run::default() },
+            Run { epochs: 8, shuffle: true, dev: Some(Box::new(dev)), ..Run::default() },
         )
         .unwrap();
 
@@ -156,24 +156,24 @@ fn interrupted_training_resumes_with_the_same_bits() {
         let mut stop_at_three = |report: &consonant_learn::trainer::EpochReport| {
             interrupt.store(report.epoch == 3, Ordering::Relaxed)
         };
-        let mut dev = |weights: &[f32]| Ok(-(errors(&task, weights) as f64));
+        let dev = |weights: &[f32]| Ok(-(errors(&task, weights) as f64));
         let run = Run {
             epochs: 8,
             shuffle: true,
-            dev: Some(&mut dev),
+            dev: Some(Box::new(dev)),
             checkpoint: Some(path.clone()),
-            progress: Some(&mut stop_at_three),
+            progress: Some(Box::new(stop_at_three)),
             interrupt: Some(&interrupt),
             ..Run::default()
         };
         assert_eq!(run_with(&task, method, &[], run).unwrap().stop, Stop::Interrupted);
         assert!(path.exists());
 
-        let mut dev = |weights: &[f32]| Ok(-(errors(&task, weights) as f64));
+        let dev = |weights: &[f32]| Ok(-(errors(&task, weights) as f64));
         let run = Run {
             epochs: 8,
             shuffle: true,
-            dev: Some(&mut dev),
+            dev: Some(Box::new(dev)),
             checkpoint: Some(path.clone()),
             ..Run::default()
         };
@@ -189,7 +189,7 @@ fn interrupted_training_resumes_with_the_same_bits() {
         let run = Run {
             epochs: 3,
             checkpoint: Some(path.clone()),
-            progress: Some(&mut stop_now),
+            progress: Some(Box::new(stop_now)),
             interrupt: Some(&interrupt),
             ..Run::default()
         };
@@ -212,12 +212,12 @@ fn early_stopping_keeps_the_best_weights() {
     let mut call = 0;
     let scores = [0.5, 0.7, 0.6, 0.65, 0.69, 0.9];
     let mut seen: Vec<Vec<f32>> = Vec::new();
-    let mut dev = |weights: &[f32]| {
+    let dev = |weights: &[f32]| {
         seen.push(weights.to_vec());
         call += 1;
         Ok(scores[call - 1])
     };
-    let run = Run { epochs: 6, patience: Some(3), dev: Some(&mut dev), ..Run::default() };
+    let run = Run { epochs: 6, patience: Some(3), dev: Some(Box::new(dev)), ..Run::default() };
     let trained = run_with(&task, Method::AveragedPerceptron, &[], run).unwrap();
     assert_eq!(
         (trained.stop, trained.epoch, trained.best, trained.history.len()),
@@ -289,7 +289,8 @@ fn initial_weights_are_where_training_begins() {
         run_with(&task, Method::PassiveAggressive, &[], Run { epochs: 20, ..Run::default() }).unwrap();
     let mut errors_at_start = usize::MAX;
     let mut note = |report: &consonant_learn::trainer::EpochReport| errors_at_start = report.errors;
-    let run = Run { epochs: 1, initial: Some(first.weights), progress: Some(&mut note), ..Run::default() };
+    let run =
+        Run { epochs: 1, initial: Some(first.weights), progress: Some(Box::new(note)), ..Run::default() };
     run_with(&task, Method::PassiveAggressive, &[], run).unwrap();
     assert!(errors_at_start < 15, "{errors_at_start}");
 }

@@ -7,16 +7,15 @@ use consonant_learn::hash::Fingerprint;
 use consonant_learn::model::Model;
 use consonant_learn::settings::{InputFile, Named};
 use consonant_learn::table::Precision;
-use consonant_learn::trainer::{EpochReport, Parameter, Run, Stop};
+use consonant_learn::trainer::{Parameter, Run, Stop};
 use consonant_sequence::features::{FeatureBuffer, Resources};
 use consonant_sequence::{
-    Algorithm, ChainModel, Corpus, CorpusBuilder, CorpusOptions, Dev, Labels, Pairs, Plan, Sentences,
+    Algorithm, ChainModel, CorpusBuilder, CorpusOptions, Dev, Labels, Numbering, Pairs, Plan, TokenReader,
     Training, train as train_chain,
 };
 use consonant_task::{Data, Task, Trained, Watch, open_file, read_file};
 use consonant_text::Sentence;
 use consonant_text::document::ranges;
-use consonant_text::entity::Scheme;
 use consonant_text::evaluate::Counts;
 
 use crate::choice::{self, Trial};
@@ -34,7 +33,7 @@ use crate::{Consistency, Ner, NerError, Scope};
 const METRIC: &str = "F";
 /// What a likelihood has for a margin: the score of a label that is right at odds of about a hundred.
 const LIKELY: f64 = 5.0;
-/// The margin of a perceptron, in features of a word: how much a single update moves a score.
+/// The margin of a perceptron, in updates.
 const MARGIN: f64 = 2.0;
 /// With fewer words in names, halves of the training data tell nothing.
 const ENOUGH: usize = 200;
@@ -132,27 +131,32 @@ impl Lesson<'_> {
     /// agreement was asked for.
     pub(crate) fn learn(&self, watch: &mut Watch<'_>) -> Result<Trained, NerError> {
         let Self { sentences, dev, features, settings, numbered, .. } = *self;
-        let gold: Vec<Vec<String>> =
-            sentences.iter().map(|sentence| gold_labels(sentence, settings.scheme.into())).collect();
+        let gold_of = |sentences: &[Sentence]| -> Vec<Vec<String>> {
+            sentences.iter().map(|sentence| gold_labels(sentence, settings.scheme.into())).collect()
+        };
+        let gold = gold_of(sentences);
         if gold.iter().flatten().all(|label| label == "O") {
             return Err(NerError::NoEntities);
         }
-        let Read { corpus, features_per_word } = read_corpus(self, &gold)?;
+        let mut builder = corpus_builder(settings);
+        if let Some(labels) = numbered {
+            settle_numbers(&mut builder, labels);
+        }
+        read(sentences, &gold, features, &mut builder);
+        let corpus = builder.finish()?;
         let labels = LabelSet::new(corpus.labels(), settings.scheme.into());
         let mask = labels.mask();
-        // Perceptrons get a margin unless the user says otherwise: without one they stop to learn once the training data is
-        // right, however closely.
-        let usual = (MARGIN * features_per_word).round();
-        let plan = Plan {
-            training: settings.training.clone().or(Parameter::MARGIN, usual)?,
-            diagram: None,
-            mask: Some(mask),
-        };
+        let training = corpus.with_margin(settings.training.clone(), MARGIN)?;
+        let plan = Plan { training, diagram: None, mask: Some(mask) };
         let algorithm = plan.training.algorithm();
         // By how much right labels are to stand out.
         let margin = plan.training.given(Parameter::MARGIN).unwrap_or(LIKELY);
-        let dev_encoded =
-            dev.map(|dev| encode(dev, &corpus, features, settings.scheme.into())).transpose()?;
+        let encode = |dev: &[Sentence]| {
+            let mut encoder = corpus.encoder();
+            read(dev, &gold_of(dev), features, &mut encoder);
+            encoder.finish()
+        };
+        let dev_encoded = dev.map(encode).transpose()?;
         let mut metric = |paths: &[Vec<u32>]| {
             let mut counts = Counts::default();
             for (sentence, path) in dev.unwrap_or_default().iter().zip(paths) {
@@ -164,8 +168,7 @@ impl Lesson<'_> {
             }
             counts.score().f1
         };
-        let (checkpoint, interrupt) = (watch.checkpoint.clone(), watch.stop);
-        let mut progress = |report: &EpochReport| watch.epoch(None, report, METRIC);
+        let interrupt = watch.stop;
         let run = Run {
             epochs: settings.epochs.unwrap_or(match (algorithm.is_batch(), dev.is_some()) {
                 (true, _) => 200,
@@ -173,13 +176,8 @@ impl Lesson<'_> {
                 (false, false) => EPOCHS,
             }),
             patience: dev.map(|_| settings.patience),
-            shuffle: !algorithm.is_batch(),
             seed: settings.seed,
-            threads: rayon::current_num_threads(),
-            progress: Some(&mut progress),
-            checkpoint,
-            interrupt,
-            ..Run::default()
+            ..watch.run(None, METRIC)
         };
         let dev_run = dev_encoded.as_ref().map(|sentences| Dev {
             sentences,
@@ -335,35 +333,27 @@ fn trials<'t, 'd>(
     }
 }
 
-struct Read {
-    corpus: Corpus,
-    features_per_word: f64,
-}
-
-fn read_corpus(lesson: &Lesson<'_>, gold: &[Vec<String>]) -> Result<Read, NerError> {
-    let Lesson { sentences, features, settings, numbered, .. } = *lesson;
-    let mut builder = corpus_builder(settings);
-    if let Some(labels) = numbered {
-        settle_numbers(&mut builder, labels);
-    }
-    let mut made = 0;
+/// Hands on the words of sentences, with their gold labels and features.
+fn read<N: Numbering>(
+    sentences: &[Sentence],
+    gold: &[Vec<String>],
+    features: &Features,
+    words: &mut TokenReader<N>,
+) {
     let mut reader = features.reader();
     let (mut buffer, mut pairs) = (FeatureBuffer::default(), Vec::new());
     for text in ranges(sentences) {
         reader.document(&sentences[text.clone()]);
         for (number, sentence) in text.enumerate() {
             reader.sentence(number, &sentences[sentence]);
-            builder.begin(1.0);
+            words.begin(1.0);
             for (word, label) in gold[sentence].iter().enumerate() {
                 reader.word(word, &mut buffer, &mut pairs);
-                made += buffer.keys.len();
-                builder.token(Some(label), &buffer.keys, &buffer.values, &pairs);
+                words.token(Some(label), &buffer.keys, &buffer.values, &pairs);
             }
-            builder.end();
+            words.end();
         }
     }
-    let features_per_word = made as f64 / gold.iter().map(Vec::len).sum::<usize>().max(1) as f64;
-    Ok(Read { corpus: builder.finish()?, features_per_word })
 }
 
 /// Chains of first order, of sentences or of words.
@@ -381,30 +371,6 @@ pub(crate) fn settle_numbers(builder: &mut CorpusBuilder, labels: &Labels) {
     builder.begin(0.0);
     labels.names().iter().for_each(|name| builder.token(Some(name), &[], &[], &[]));
     builder.end();
-}
-
-fn encode(
-    sentences: &[Sentence],
-    corpus: &Corpus,
-    features: &Features,
-    scheme: Scheme,
-) -> Result<Sentences, NerError> {
-    let mut encoder = corpus.encoder();
-    let mut reader = features.reader();
-    let (mut buffer, mut pairs) = (FeatureBuffer::default(), Vec::new());
-    for text in ranges(sentences) {
-        reader.document(&sentences[text.clone()]);
-        for (number, sentence) in text.enumerate() {
-            reader.sentence(number, &sentences[sentence]);
-            encoder.begin();
-            for (word, label) in gold_labels(&sentences[sentence], scheme).iter().enumerate() {
-                reader.word(word, &mut buffer, &mut pairs);
-                encoder.token(Some(label), &buffer.keys, &buffer.values, &pairs)?;
-            }
-            encoder.end();
-        }
-    }
-    Ok(encoder.finish())
 }
 
 /// A number that other training data will not have.

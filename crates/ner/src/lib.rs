@@ -37,6 +37,7 @@ mod occurrences;
 mod parts;
 mod patterns;
 #[cfg(test)]
+#[path = "../tests/unit/sample.rs"]
 mod sample;
 mod scores;
 mod words;

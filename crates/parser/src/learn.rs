@@ -5,7 +5,7 @@ use consonant_learn::hash::Fingerprint;
 use consonant_learn::model::ModelWriter;
 use consonant_learn::parts::{PartList, PartProblem, Parts};
 use consonant_learn::table::{HashKernel, Precision};
-use consonant_learn::trainer::{Run, train as train_online};
+use consonant_learn::trainer::{Run, Scorer, train as train_online};
 use consonant_task::{Data, Trained, Watch};
 use consonant_text::Sentence;
 use rayon::prelude::*;
@@ -156,17 +156,17 @@ pub(crate) fn train(
     let mut labels = Vec::new();
     let dev = data.dev;
     let mut data = encode(sentences, settings, &vocabulary, &mut labels, watch)?;
-    let (checkpoint, interrupt) = (watch.checkpoint.clone(), watch.stop);
-    let run = || Run {
-        seed: settings.seed,
-        threads: rayon::current_num_threads(),
-        batch: settings.batch,
-        shuffle: true,
-        interrupt,
-        ..Run::default()
+    let (seed, batch) = (settings.seed, settings.batch);
+    // The pruner takes moments: nobody hears of it, and there is nothing to go on from.
+    let run = Run {
+        epochs: PRUNING_EPOCHS,
+        seed,
+        batch,
+        checkpoint: None,
+        progress: None,
+        ..watch.run(None, METRIC)
     };
-    let pruner_weights =
-        prune::train(&data, root_children, settings.pruner_bits, Run { epochs: PRUNING_EPOCHS, ..run() })?;
+    let pruner_weights = prune::train(&data, root_children, settings.pruner_bits, run)?;
     let pruner = prune::with_weights(&pruner_weights, root_children)?;
     let limits = settings.pruning();
     data.par_iter_mut().try_for_each_init(PruningWorkspace::default, |workspace, sentence| {
@@ -182,40 +182,33 @@ pub(crate) fn train(
         .map_or(String::new(), |dev| format!(", {:.2}% of right heads on dev", 100.0 * recall(dev)));
     watch.note(format!("pruning keeps {:.1} heads a word{recall}", arcs as f64 / words.max(1) as f64));
 
-    let options = TreeDecoderOptions {
+    let options = &TreeDecoderOptions {
         projective: settings.projective,
         root_children,
         ..TreeDecoderOptions::default()
     };
-    let problem = TreeProblem { sentences: &data, kinds, options: &options, bits: settings.bits };
-    let mut scorer = |weights: &[f32]| {
-        accuracy(dev.as_deref().unwrap_or_default(), kinds, &options, weights).map_err(LearnError::task)
+    let problem = TreeProblem { sentences: &data, kinds, options, bits: settings.bits };
+    let scorer = |dev| -> Scorer<'_> {
+        Box::new(move |weights| accuracy(dev, kinds, options, weights).map_err(LearnError::task))
     };
-    let trained = train_online(
-        &PartProblem::new(&problem),
-        &settings.method()?,
-        Run {
-            epochs: settings.epochs,
-            patience: settings.patience,
-            checkpoint,
-            dev: if dev.is_some() { Some(&mut scorer) } else { None },
-            progress: Some(&mut |report| watch.epoch(None, report, METRIC)),
-            ..run()
-        },
-    )?;
-    let label_weights = label::train(
-        &data,
-        labels.len(),
-        settings.label_bits,
-        Run {
-            epochs: LABEL_EPOCHS,
-            progress: Some(&mut |report| watch.epoch(Some("labels"), report, METRIC)),
-            batch: 1,
-            // Labels take moments; a parser that was interrupted has them too.
-            interrupt: None,
-            ..run()
-        },
-    )?;
+    let run = Run {
+        epochs: settings.epochs,
+        patience: settings.patience,
+        seed,
+        batch,
+        dev: dev.as_deref().map(scorer),
+        ..watch.run(None, METRIC)
+    };
+    let trained = train_online(&PartProblem::new(&problem), &settings.method()?, run)?;
+    // Labels take moments; a parser that was interrupted has them too.
+    let run = Run {
+        epochs: LABEL_EPOCHS,
+        seed,
+        checkpoint: None,
+        interrupt: None,
+        ..watch.run(Some("labels"), METRIC)
+    };
+    let label_weights = label::train(&data, labels.len(), settings.label_bits, run)?;
 
     let description = Description {
         settings: settings.clone(),

@@ -2,7 +2,7 @@
 
 use consonant_learn::hash::Fingerprint;
 use consonant_learn::table::Precision;
-use consonant_learn::trainer::{EpochReport, Parameter, Run};
+use consonant_learn::trainer::Run;
 use consonant_sequence::inference::Candidates;
 use consonant_sequence::{
     Algorithm, CorpusBuilder, CorpusOptions, Dev, Pairs, Training, train as train_chain,
@@ -72,7 +72,6 @@ pub(crate) fn train(
     };
     let mut builder = CorpusBuilder::new(options);
     let mut gaps = 0;
-    let mut features = 0;
     for passage in &passages {
         let mut length = 0;
         reader.gaps(passage, &cuts, |gap, _, keys| {
@@ -80,7 +79,7 @@ pub(crate) fn train(
                 builder.begin(1.0);
             }
             builder.token(Some(gap.name()), keys, &[], &[]);
-            (gaps, length, features) = (gaps + 1, length + 1, features + keys.len());
+            (gaps, length) = (gaps + 1, length + 1);
             if length >= LONGEST && gap == Gap::Sentence {
                 builder.end();
                 length = 0;
@@ -101,9 +100,8 @@ pub(crate) fn train(
     let mut encoder = corpus.encoder();
     let (mut gold, mut candidates) = (Vec::new(), Vec::new());
     for passage in &Passage::read(dev.unwrap_or_default()) {
-        encoder.begin();
+        encoder.begin(1.0);
         let mut allowed = Candidates::new();
-        let mut failure = Ok(());
         let mut golden = Vec::new();
         reader.gaps(passage, &cuts, |gap, space, keys| {
             golden.push(gap);
@@ -112,17 +110,13 @@ pub(crate) fn train(
             } else {
                 allowed.push(&ends);
             }
-            let added = encoder.token(Some(gap.name()), keys, &[], &[]);
-            if failure.is_ok() {
-                failure = added;
-            }
+            encoder.token(Some(gap.name()), keys, &[], &[]);
         });
-        failure?;
         encoder.end();
         gold.push(golden);
         candidates.push(allowed);
     }
-    let dev_sentences = encoder.finish();
+    let dev_sentences = encoder.finish()?;
     let measure = |paths: &[Vec<u32>]| {
         let mut score = SegmentationScore::default();
         for (gold, path) in gold.iter().zip(paths) {
@@ -135,21 +129,12 @@ pub(crate) fn train(
         (score.tokens() + score.sentences()) / 2.0
     };
 
-    let margin = (MARGIN * features as f64 / f64::from(gaps)).round();
-    let training = settings.training.clone().or(Parameter::MARGIN, margin)?;
-    let algorithm = training.algorithm();
-    let (checkpoint, interrupt) = (watch.checkpoint.clone(), watch.stop);
-    let mut progress = |report: &EpochReport| watch.epoch(None, report, "F1");
+    let training = corpus.with_margin(settings.training.clone(), MARGIN)?;
     let run = Run {
-        epochs: settings.epochs.unwrap_or(if algorithm.is_batch() { 200 } else { 20 }),
+        epochs: settings.epochs.unwrap_or(if training.algorithm().is_batch() { 200 } else { 20 }),
         patience: dev.is_some().then_some(settings.patience),
-        shuffle: !algorithm.is_batch(),
         seed: settings.seed,
-        threads: rayon::current_num_threads(),
-        progress: Some(&mut progress),
-        checkpoint,
-        interrupt,
-        ..Run::default()
+        ..watch.run(None, "F1")
     };
     let held = dev.is_some().then_some(Dev {
         sentences: &dev_sentences,
@@ -183,7 +168,7 @@ pub(crate) fn train(
     Ok(Trained { model, epoch: trained.epoch, score, summary })
 }
 
-/// The margin of a perceptron, in features of a gap: how much a single update moves a score.
+/// The margin of a perceptron, in updates.
 const MARGIN: f64 = 0.5;
 
 /// Gaps and features of paragraphs, with buffers that are reused.

@@ -1,13 +1,14 @@
 //! Training data as flat arrays, and the weights that follow from it.
 
 use consonant_learn::layout::RowLayout;
+use consonant_learn::trainer::Parameter;
 use rustc_hash::FxHashMap;
 
 use crate::model::ChainModel;
 use crate::ngrams::LabelGrams;
 use crate::parts::{LabelParts, PartsOfLabel};
 use crate::space::Space;
-use crate::{Labels, Sentences, SequenceError, UNKNOWN};
+use crate::{Labels, Sentences, SequenceError, Training, UNKNOWN};
 
 /// A gold label of evaluation data that no training sentence has: every prediction is wrong there.
 pub const UNSEEN: u32 = u32::MAX - 1;
@@ -77,33 +78,27 @@ impl Interner {
     }
 }
 
-/// Reads training sentences token by token.
+/// Gives labels and features their numbers: new ones as they come, or those that a corpus has.
+pub trait Numbering {
+    /// The number of a label.
+    fn label(&mut self, name: &str) -> u32;
+
+    /// The number of a feature; `None` if it is left out.
+    fn feature(&mut self, key: u64) -> Option<u32>;
+
+    /// The number of a feature that looks at pairs of labels.
+    fn pair_feature(&mut self, key: u64) -> Option<u32>;
+}
+
+/// Reads sentences token by token.
 #[derive(Debug, Default)]
-pub struct CorpusBuilder {
-    options: CorpusOptions,
-    labels: Labels,
-    features: Interner,
-    pair_features: Interner,
+pub struct TokenReader<N> {
+    numbering: N,
     sentences: Sentences,
-    base: Option<ChainModel>,
     error: Option<SequenceError>,
 }
 
-impl CorpusBuilder {
-    /// An empty corpus.
-    pub fn new(options: CorpusOptions) -> Self {
-        Self { options, ..Self::default() }
-    }
-
-    /// A corpus that continues a model: its labels keep their numbers, and its features keep their weights, also those
-    /// that do not occur here.
-    pub fn continuing(options: CorpusOptions, model: &ChainModel) -> Self {
-        let mut builder = Self::new(options);
-        builder.labels = model.labels().clone();
-        builder.base = Some(model.clone());
-        builder
-    }
-
+impl<N: Numbering> TokenReader<N> {
     /// Begins a sentence that counts `weight` times.
     pub fn begin(&mut self, weight: f32) {
         if !(weight.is_finite() && weight >= 0.0) {
@@ -113,20 +108,11 @@ impl CorpusBuilder {
         self.sentences.weights.push(weight);
     }
 
-    /// Adds a token. `label`: `None` if it is not known. `values`: one for each key, or nothing if all are 1. `pair_keys`: features that
-    /// look at this label and the one before.
+    /// Adds a token. `label`: `None` if it is not known. `values`: one for each key, or nothing if all are 1. `pair_keys`:
+    /// features that look at this label and the one before.
     pub fn token(&mut self, label: Option<&str>, keys: &[u64], values: &[f32], pair_keys: &[u64]) {
-        let label = label.map_or(UNKNOWN, |label| self.labels.intern(label));
-        let (features, pair_features) = (&mut self.features, &mut self.pair_features);
-        let added = self.sentences.push(
-            label,
-            keys,
-            values,
-            pair_keys,
-            |key| Some(features.count(key)),
-            |key| Some(pair_features.count(key)),
-        );
-        if let Err(error) = added {
+        let label = label.map_or(UNKNOWN, |label| self.numbering.label(label));
+        if let Err(error) = self.sentences.push(label, keys, values, pair_keys, &mut self.numbering) {
             self.error.get_or_insert(error);
         }
     }
@@ -135,10 +121,84 @@ impl CorpusBuilder {
     pub fn end(&mut self) {
         self.sentences.starts.push(self.sentences.gold.len() as u32);
     }
+}
+
+/// Reads training sentences.
+pub type CorpusBuilder = TokenReader<Growing>;
+
+/// Turns evaluation sentences into the feature numbers of a corpus.
+pub type Encoder<'a> = TokenReader<Known<'a>>;
+
+/// Numbers of a corpus that is being made.
+#[derive(Debug, Default)]
+pub struct Growing {
+    options: CorpusOptions,
+    labels: Labels,
+    features: Interner,
+    pair_features: Interner,
+    base: Option<ChainModel>,
+}
+
+impl Numbering for Growing {
+    fn label(&mut self, name: &str) -> u32 {
+        self.labels.intern(name)
+    }
+
+    #[inline]
+    fn feature(&mut self, key: u64) -> Option<u32> {
+        Some(self.features.count(key))
+    }
+
+    #[inline]
+    fn pair_feature(&mut self, key: u64) -> Option<u32> {
+        Some(self.pair_features.count(key))
+    }
+}
+
+/// Numbers of a corpus; features without a weight have none.
+#[derive(Debug)]
+pub struct Known<'a>(&'a Corpus);
+
+impl Numbering for Known<'_> {
+    fn label(&mut self, name: &str) -> u32 {
+        self.0.labels.get(name).unwrap_or(UNSEEN)
+    }
+
+    #[inline]
+    fn feature(&mut self, key: u64) -> Option<u32> {
+        self.0.numbers.get(&key).copied()
+    }
+
+    #[inline]
+    fn pair_feature(&mut self, key: u64) -> Option<u32> {
+        self.0.pair_numbers.get(&key).copied()
+    }
+}
+
+impl Encoder<'_> {
+    /// The sentences; bad values met on the way are errors.
+    pub fn finish(self) -> Result<Sentences, SequenceError> {
+        self.error.map_or(Ok(self.sentences), Err)
+    }
+}
+
+impl CorpusBuilder {
+    /// An empty corpus.
+    pub fn new(options: CorpusOptions) -> Self {
+        Self { numbering: Growing { options, ..Growing::default() }, ..Self::default() }
+    }
+
+    /// A corpus that continues a model: its labels keep their numbers, and its features keep their weights, also those
+    /// that do not occur here.
+    pub fn continuing(options: CorpusOptions, model: &ChainModel) -> Self {
+        let (labels, base) = (model.labels().clone(), Some(model.clone()));
+        Self { numbering: Growing { options, labels, base, ..Growing::default() }, ..Self::default() }
+    }
 
     /// Decides which weights there are. Data without any label, and bad values met on the way, are errors.
     pub fn finish(self) -> Result<Corpus, SequenceError> {
-        let Self { options, labels, mut features, mut pair_features, mut sentences, base, error } = self;
+        let Self { numbering, mut sentences, error } = self;
+        let Growing { options, labels, mut features, mut pair_features, base } = numbering;
         if let Some(error) = error {
             return Err(error);
         }
@@ -161,6 +221,7 @@ impl CorpusBuilder {
                 "{features} features with a weight for each of {size} labels are more than the {most} weights that are possible; give weights to observed pairs only"
             )));
         }
+        let features_per_token = sentences.features_per_token();
         let mut class_weights = vec![1.0; size];
         for (name, weight) in &options.class_weights {
             let label = labels.get(name).ok_or_else(|| SequenceError::UnknownClass(name.clone()))?;
@@ -200,7 +261,18 @@ impl CorpusBuilder {
         let space = Space { nodes, parts, pairs, grams };
         let numbers = keys.iter().enumerate().map(|(number, &key)| (key, number as u32)).collect();
         let pair_numbers = pair_keys.iter().enumerate().map(|(number, &key)| (key, number as u32)).collect();
-        Ok(Corpus { labels, space, sentences, keys, pair_keys, numbers, pair_numbers, class_weights, base })
+        Ok(Corpus {
+            labels,
+            space,
+            sentences,
+            keys,
+            pair_keys,
+            numbers,
+            pair_numbers,
+            class_weights,
+            base,
+            features_per_token,
+        })
     }
 }
 
@@ -287,6 +359,7 @@ pub struct Corpus {
     pair_numbers: FxHashMap<u64, u32>,
     pub(crate) class_weights: Vec<f32>,
     pub(crate) base: Option<ChainModel>,
+    features_per_token: f64,
 }
 
 impl Corpus {
@@ -307,44 +380,13 @@ impl Corpus {
 
     /// Begins evaluation data in the terms of this corpus: features without a weight are dropped.
     pub fn encoder(&self) -> Encoder<'_> {
-        Encoder { corpus: self, sentences: Sentences::default() }
-    }
-}
-
-/// Turns evaluation sentences into the feature numbers of a corpus.
-#[derive(Debug)]
-pub struct Encoder<'a> {
-    corpus: &'a Corpus,
-    sentences: Sentences,
-}
-
-impl Encoder<'_> {
-    /// Begins a sentence.
-    pub fn begin(&mut self) {
-        self.sentences.weights.push(1.0);
+        TokenReader { numbering: Known(self), sentences: Sentences::default(), error: None }
     }
 
-    /// Adds a token, as [`CorpusBuilder::token`] does.
-    pub fn token(
-        &mut self,
-        label: Option<&str>,
-        keys: &[u64],
-        values: &[f32],
-        pair_keys: &[u64],
-    ) -> Result<(), SequenceError> {
-        let label = label.map_or(UNKNOWN, |label| self.corpus.labels.get(label).unwrap_or(UNSEEN));
-        let number = |key| self.corpus.numbers.get(&key).copied();
-        let pair_number = |key| self.corpus.pair_numbers.get(&key).copied();
-        self.sentences.push(label, keys, values, pair_keys, number, pair_number)
-    }
-
-    /// Ends the sentence.
-    pub fn end(&mut self) {
-        self.sentences.starts.push(self.sentences.gold.len() as u32);
-    }
-
-    /// The sentences.
-    pub fn finish(self) -> Sentences {
-        self.sentences
+    /// A training whose margin, where it has one that was not given, is that of so many updates. An update moves a score by
+    /// as much as a token has features. Without a margin, perceptrons learn no more once the training data is right,
+    /// however closely.
+    pub fn with_margin(&self, training: Training, updates: f64) -> Result<Training, SequenceError> {
+        Ok(training.or(Parameter::MARGIN, (updates * self.features_per_token).round())?)
     }
 }

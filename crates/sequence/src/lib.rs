@@ -61,7 +61,9 @@ mod strength;
 mod train;
 
 pub use algorithm::{Algorithm, Training};
-pub use corpus::{Corpus, CorpusBuilder, CorpusOptions, Encoder, Pairs, UNSEEN};
+pub use corpus::{
+    Corpus, CorpusBuilder, CorpusOptions, Encoder, Growing, Known, Numbering, Pairs, TokenReader, UNSEEN,
+};
 pub use diagram::Diagram;
 pub use error::SequenceError;
 pub use labels::{Labels, UNKNOWN};

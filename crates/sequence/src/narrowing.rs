@@ -1,6 +1,6 @@
 //! Labels that the best sequence cannot have, found before the search.
 
-use crate::inference::Candidates;
+use crate::inference::{Candidates, kernels};
 use crate::ngrams::LabelGrams;
 
 /// With fewer labels the plain search is as fast.
@@ -53,7 +53,7 @@ impl GramBounds {
                     kept.extend(given.iter().filter(possible));
                 }
                 None => {
-                    let floor = safe(largest_sum(scores, least));
+                    let floor = safe(kernels::max_sum(scores, least));
                     let possible = scores.iter().zip(most).enumerate();
                     kept.extend(
                         possible
@@ -65,20 +65,6 @@ impl GramBounds {
             narrowed.push(kept);
         }
     }
-}
-
-/// The largest sum of two numbers at the same place, in lanes that need not wait for each other.
-fn largest_sum(scores: &[f32], added: &[f32]) -> f32 {
-    let mut lanes = [f32::NEG_INFINITY; 8];
-    let (mut left, mut right) = (scores.chunks_exact(8), added.chunks_exact(8));
-    for (left, right) in left.by_ref().zip(right.by_ref()) {
-        for ((lane, left), right) in lanes.iter_mut().zip(left).zip(right) {
-            let sum = left + right;
-            *lane = if sum > *lane { sum } else { *lane };
-        }
-    }
-    let rest = left.remainder().iter().zip(right.remainder()).map(|(left, right)| left + right);
-    rest.chain(lanes).fold(f32::NEG_INFINITY, f32::max)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 use std::ops::Range;
 
+use crate::corpus::Numbering;
 use crate::{SequenceError, UNKNOWN};
 
 /// Sentences in flat arrays: for each token its feature numbers and its gold label.
@@ -95,6 +96,12 @@ impl Sentences {
         4 * (words + self.features.len() + self.values.len() + self.pair_features.len() + self.weights.len())
     }
 
+    /// How many features a token has, among those that have any.
+    pub(crate) fn features_per_token(&self) -> f64 {
+        let tokens = self.feature_starts.windows(2).filter(|pair| pair[0] < pair[1]).count();
+        self.features.len() as f64 / tokens.max(1) as f64
+    }
+
     /// Whether any label is not known.
     pub fn has_unknown(&self) -> bool {
         self.gold.contains(&crate::UNKNOWN)
@@ -107,8 +114,7 @@ impl Sentences {
         keys: &[u64],
         values: &[f32],
         pair_keys: &[u64],
-        mut number: impl FnMut(u64) -> Option<u32>,
-        pair_number: impl FnMut(u64) -> Option<u32>,
+        numbering: &mut impl Numbering,
     ) -> Result<(), SequenceError> {
         let place = || (self.weights.len(), self.gold.len() - *self.starts.last().unwrap_or(&0) as usize + 1);
         if !values.is_empty() && values.len() != keys.len() {
@@ -129,7 +135,7 @@ impl Sentences {
         }
         let valued = !values.is_empty() || !self.values.is_empty();
         for (at, &key) in keys.iter().enumerate() {
-            if let Some(feature) = number(key) {
+            if let Some(feature) = numbering.feature(key) {
                 self.features.push(feature);
                 if valued {
                     self.values.push(values.get(at).copied().unwrap_or(1.0));
@@ -137,7 +143,7 @@ impl Sentences {
             }
         }
         self.feature_starts.push(self.features.len() as u32);
-        self.pair_features.extend(pair_keys.iter().copied().filter_map(pair_number));
+        self.pair_features.extend(pair_keys.iter().filter_map(|&key| numbering.pair_feature(key)));
         self.pair_starts.push(self.pair_features.len() as u32);
         self.gold.push(label);
         Ok(())

@@ -123,8 +123,8 @@ impl TrainedChain<'_> {
 pub fn train<'a>(
     corpus: &'a Corpus,
     plan: &Plan,
-    mut dev: Option<Dev<'_>>,
-    run: Run<'_>,
+    dev: Option<Dev<'_>>,
+    mut run: Run<'_>,
 ) -> Result<TrainedChain<'a>, SequenceError> {
     let algorithm = plan.training.algorithm();
     let training = Algorithm::for_method(&plan.training)?;
@@ -151,70 +151,31 @@ pub fn train<'a>(
     if scaled {
         rule.decoding = Decoding::Local;
     }
-    let Run {
-        epochs,
-        patience,
-        shuffle,
-        seed,
-        batch,
-        threads,
-        initial,
-        dev: _,
-        mut progress,
-        checkpoint,
-        interrupt,
-    } = run;
-    let initial = initial.or_else(|| corpus.base.as_ref().map(|model| model.initial_weights(corpus, groups)));
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build();
-    let pool = pool.map_err(|error| LearnError::Threads { threads, problem: error.to_string() })?;
-    let has_dev = dev.is_some();
-    let mut measure = |weights: &[f32]| {
-        let Some(dev) = &mut dev else { return Ok(0.0) };
-        let mask = plan.mask.as_ref();
-        let predicted = pool.install(|| predict(corpus, &rule, weights, dev.sentences, dev.candidates, mask));
-        let paths = predicted.map_err(LearnError::task)?;
-        Ok(match &mut dev.metric {
-            Some(metric) => metric(&paths),
-            None => accuracy(dev.sentences, &paths),
-        })
-    };
+    let Run { epochs, patience, seed, threads, .. } = run;
+    let base = || corpus.base.as_ref().map(|model| model.initial_weights(corpus, groups));
+    let (pool, rule_so_far, mask) = (run.pool()?, rule.clone(), plan.mask.as_ref());
+    let dev = dev.map(|Dev { sentences, candidates, mut metric }| {
+        Box::new(move |weights: &[f32]| {
+            let found = pool.install(|| predict(corpus, &rule_so_far, weights, sentences, candidates, mask));
+            let paths = found.map_err(LearnError::task)?;
+            Ok(match &mut metric {
+                Some(metric) => metric(&paths),
+                None => accuracy(sentences, &paths),
+            })
+        }) as trainer::Scorer<'_>
+    });
 
-    let mask = plan.mask.as_ref();
-    let (mut initial, mut negatives, mut remaining) = (initial, None, epochs);
+    let (mut initial, mut negatives, mut remaining) = (run.initial.take().or_else(base), None, epochs);
     if let Some((probability, after)) = threshold(&diagram) {
         // The first stage is short and comes out the same each time, so only the second is worth a checkpoint.
         let objective = Objective::new(corpus, &diagram, mask, seed, None)?;
-        let progress = progress.as_mut().map(|progress| &mut **progress as &mut dyn FnMut(&EpochReport));
-        let first = Run {
-            epochs: after.min(epochs),
-            shuffle,
-            seed,
-            batch,
-            threads,
-            initial,
-            progress,
-            interrupt,
-            ..Run::default()
-        };
+        let first = run.part(after.min(epochs), initial);
         let trained = trainer::train_differentiable(&objective, &training, first)?;
         negatives = Some(Negatives::above(corpus, &trained.weights, probability)?);
         (initial, remaining) = (Some(trained.weights), epochs - after.min(epochs));
     }
-    let dev = has_dev.then_some(&mut measure as trainer::Scorer<'_>);
-    let progress = progress.as_mut().map(|progress| &mut **progress as &mut dyn FnMut(&EpochReport));
-    let run = Run {
-        epochs: remaining,
-        patience,
-        shuffle,
-        seed,
-        batch,
-        threads,
-        initial,
-        dev,
-        progress,
-        checkpoint,
-        interrupt,
-    };
+    let checkpoint = run.checkpoint.take();
+    let run = Run { patience, checkpoint, dev, ..run.part(remaining, initial) };
     let Outcome { weights, epoch, best, history, stop } = match algorithm.objective() {
         Kind::EarlyUpdate if plan.diagram.is_none() => {
             let objective = EarlyUpdate::new(corpus, plan.training.get(WIDTH) as usize, mask)?;

@@ -58,13 +58,13 @@ fn fill(mut builder: CorpusBuilder, sentences: &[Sentence]) -> CorpusBuilder {
 fn encode(corpus: &Corpus, sentences: &[Sentence]) -> Sentences {
     let mut encoder = corpus.encoder();
     for sentence in sentences {
-        encoder.begin();
+        encoder.begin(1.0);
         sentence
             .iter()
-            .for_each(|&(word, label)| encoder.token(Some(label), &[word, key(b"bias")], &[], &[]).unwrap());
+            .for_each(|&(word, label)| encoder.token(Some(label), &[word, key(b"bias")], &[], &[]));
         encoder.end();
     }
-    encoder.finish()
+    encoder.finish().unwrap()
 }
 
 fn accuracy(sentences: &Sentences, paths: &[Vec<u32>]) -> f64 {

@@ -126,23 +126,7 @@ impl<'s> Tree<'s> {
             return false;
         }
         // Function words go with what they belong to, and words written as several belong together.
-        if matches!(
-            relation,
-            "case"
-                | "mark"
-                | "aux"
-                | "cop"
-                | "cc"
-                | "det"
-                | "fixed"
-                | "flat"
-                | "goeswith"
-                | "clf"
-                | "expl"
-                | "orphan"
-                | "reparandum"
-        ) || sentence.deprel(word) == "compound:prt"
-        {
+        if FUNCTION.contains(&relation) || sentence.deprel(word) == "compound:prt" {
             return false;
         }
         if constraints == Constraints::Free {
@@ -168,22 +152,7 @@ impl<'s> Tree<'s> {
             "advmod" => {
                 // "more than", "how many", "very good": only adverbs of verbs and of whole clauses go.
                 self.is_clause(head)
-                    && !matches!(
-                        form.as_str(),
-                        "how"
-                            | "why"
-                            | "when"
-                            | "where"
-                            | "so"
-                            | "as"
-                            | "up"
-                            | "out"
-                            | "down"
-                            | "off"
-                            | "away"
-                            | "back"
-                            | "only"
-                    )
+                    && !KEPT_ADVERBS.contains(&form.as_str())
                     && !self.has(word, &["obl", "advcl", "fixed"])
             }
             "obl" => full != "obl:agent" && self.is_clause(head) && !self.completes(word, head),
@@ -281,41 +250,31 @@ impl<'s> Tree<'s> {
             && !self.quoted[word]
             && self.has(word, &["nsubj", "csubj", "expl"])
             && self.children[word].iter().filter(marks).all(|&c| self.lower(c) == "that")
-            && self.heads[word].is_some_and(|head| is_reporting(&self.lower(head)))
+            && self.heads[word].is_some_and(|head| REPORTING.contains(&self.lower(head).as_str()))
             && self.children[word].iter().all(|&c| !is_question_word(&self.lower(c)))
     }
 }
 
 /// Verbs after which the clause says what the sentence is about. Belief and doubt stay with their clause.
-fn is_reporting(word: &str) -> bool {
-    matches!(
-        word,
-        "said"
-            | "says"
-            | "say"
-            | "announced"
-            | "announces"
-            | "reported"
-            | "reports"
-            | "added"
-            | "adds"
-            | "confirmed"
-            | "confirms"
-            | "stated"
-            | "states"
-            | "noted"
-            | "notes"
-            | "told"
-            | "tells"
-            | "revealed"
-            | "shows"
-            | "showed"
-            | "found"
-            | "explained"
-            | "saying"
-            | "adding"
-    )
-}
+#[rustfmt::skip]
+const REPORTING: &[&str] = &[
+    "said", "says", "say", "announced", "announces", "reported", "reports", "added", "adds", "confirmed",
+    "confirms", "stated", "states", "noted", "notes", "told", "tells", "revealed", "shows", "showed",
+    "found", "explained", "saying", "adding",
+];
+
+/// Relations of words that go with what they belong to.
+#[rustfmt::skip]
+const FUNCTION: &[&str] = &[
+    "case", "mark", "aux", "cop", "cc", "det", "fixed", "flat", "goeswith", "clf", "expl", "orphan",
+    "reparandum",
+];
+
+/// Adverbs that their verbs need.
+#[rustfmt::skip]
+const KEPT_ADVERBS: &[&str] = &[
+    "how", "why", "when", "where", "so", "as", "up", "out", "down", "off", "away", "back", "only",
+];
 
 fn is_question_word(word: &str) -> bool {
     matches!(word, "what" | "who" | "which" | "when" | "where" | "why" | "how" | "whether" | "if")

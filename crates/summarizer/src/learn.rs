@@ -5,7 +5,7 @@ use consonant_learn::LearnError;
 use consonant_learn::model::Model;
 use consonant_learn::multitask::TaskIndex;
 use consonant_learn::parts::{PartList, PartMarginals, PartProblem, Parts};
-use consonant_learn::trainer::{self, EpochReport, Method, Parameter, Run, Training};
+use consonant_learn::trainer::{self, Method, Parameter, Run, Scorer, Training};
 use consonant_task::{Data, Task as _, Trained, Watch};
 use consonant_text::Document;
 use rayon::prelude::*;
@@ -162,29 +162,22 @@ pub(crate) fn train(
     settings.ridge = settings.ridge.min(f64::MAX);
     let mut initial = vec![0.0; corpus.index.parameters()];
     initial[0] = f32::from(u8::from(!settings.from_scratch));
-    let mut score = |weights: &[f32]| {
-        let Some(dev) = &dev else { return Ok(0.0) };
+    let (corpus, settings) = (&corpus, &settings);
+    let score = |dev: &Dev<'_>, weights: &[f32]| {
         let rows = corpus.rows(weights);
-        Summarizer::with_weights(&settings, rows.iter().map(|(name, w)| (name.as_str(), *w)))
+        Summarizer::with_weights(settings, rows.iter().map(|(name, w)| (name.as_str(), *w)))
             .and_then(|summarizer| dev.score(&summarizer))
             .map_err(LearnError::task)
     };
-    let problem = PartProblem::new(&corpus);
-    let metric = dev.as_ref().map_or("", Dev::metric);
-    let (checkpoint, interrupt) = (watch.checkpoint.clone(), watch.stop);
-    let mut progress = |report: &EpochReport| watch.epoch(None, report, metric);
+    let problem = PartProblem::new(corpus);
     let run = Run {
         epochs: settings.epochs,
         patience: settings.patience,
-        shuffle: true,
         seed: settings.seed,
         batch: BATCH,
-        threads: rayon::current_num_threads(),
         initial: Some(initial),
-        dev: dev.is_some().then_some(&mut score),
-        progress: Some(&mut progress),
-        checkpoint,
-        interrupt,
+        dev: dev.as_ref().map(|dev| Box::new(move |weights: &[f32]| score(dev, weights)) as Scorer<'_>),
+        ..watch.run(None, dev.as_ref().map_or("", Dev::metric))
     };
     let trained = match method.needs_gradient() {
         true => trainer::train_differentiable(&problem, &settings.training, run)?,
@@ -192,7 +185,7 @@ pub(crate) fn train(
     };
     let rows = corpus.rows(&trained.weights);
     let weights = rows.iter().map(|(name, weights)| (name.as_str(), *weights));
-    let model = write(&settings, lessons.describe(), weights);
+    let model = write(settings, lessons.describe(), weights);
     let mut summary = format!("epoch {}, {} features", trained.epoch, rows.len());
     if let Some(dev) = &dev {
         summary += &dev.describe(&Summarizer::open(&Model::from_bytes(&model.to_bytes())?)?)?;

@@ -486,42 +486,16 @@ pub fn points_back(sentence: &Sentence) -> bool {
         return false;
     };
     let word = sentence.form(first).to_lowercase();
-    let pronoun = matches!(
-        word.as_str(),
-        "he" | "she"
-            | "they"
-            | "it"
-            | "his"
-            | "her"
-            | "their"
-            | "its"
-            | "this"
-            | "these"
-            | "those"
-            | "that"
-            | "such"
-    );
-    let connective = matches!(
-        word.as_str(),
-        "but"
-            | "and"
-            | "so"
-            | "or"
-            | "however"
-            | "also"
-            | "then"
-            | "therefore"
-            | "moreover"
-            | "meanwhile"
-            | "besides"
-            | "thus"
-            | "furthermore"
-            | "additionally"
-            | "instead"
-            | "yet"
-    );
-    pronoun || connective
+    BACKWARD.contains(&word.as_str())
 }
+
+/// Pronouns and connectives that point back at the beginning of a sentence.
+#[rustfmt::skip]
+const BACKWARD: &[&str] = &[
+    "he", "she", "they", "it", "his", "her", "their", "its", "this", "these", "those", "that", "such",
+    "but", "and", "so", "or", "however", "also", "then", "therefore", "moreover", "meanwhile", "besides",
+    "thus", "furthermore", "additionally", "instead", "yet",
+];
 
 #[cfg(test)]
 mod tests {

@@ -122,39 +122,14 @@ pub fn text_of(
 
 /// Marks and clitics that tokenized text sets apart join the word before them.
 pub fn joins_before(written: &str) -> bool {
-    matches!(
-        written,
-        "," | "."
-            | ";"
-            | ":"
-            | "!"
-            | "?"
-            | ")"
-            | "]"
-            | "}"
-            | "…"
-            | "%"
-            | "”"
-            | "''"
-            | "»"
-            | "'s"
-            | "’s"
-            | "n't"
-            | "n’t"
-            | "'"
-            | "’"
-            | "'re"
-            | "'ve"
-            | "'ll"
-            | "'d"
-            | "'m"
-            | "。"
-            | "，"
-            | "、"
-            | "！"
-            | "？"
-    )
+    JOINING.contains(&written)
 }
+
+#[rustfmt::skip]
+const JOINING: &[&str] = &[
+    ",", ".", ";", ":", "!", "?", ")", "]", "}", "…", "%", "”", "''", "»", "'s", "’s", "n't", "n’t", "'",
+    "’", "'re", "'ve", "'ll", "'d", "'m", "。", "，", "、", "！", "？",
+];
 
 fn both_unspaced(before: &str, after: &str) -> bool {
     let unspaced = |c: Option<char>| c.is_some_and(crate::words::is_unspaced);

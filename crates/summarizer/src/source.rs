@@ -185,6 +185,12 @@ fn looks_like_html(text: &str) -> bool {
 /// Elements whose content is not text.
 const SKIPPED: [&str; 7] = ["script", "style", "head", "noscript", "nav", "footer", "svg"];
 
+/// Elements that stand within a paragraph.
+const INLINE: [&str; 17] = [
+    "a", "b", "i", "em", "strong", "span", "u", "s", "sub", "sup", "small", "font", "mark", "abbr", "cite",
+    "q", "code",
+];
+
 /// The length of the tag at the start of a text, with its element where that is skipped, and whether it ends a paragraph.
 fn tag(text: &str) -> Option<(usize, bool)> {
     if text.starts_with("<!--") {
@@ -208,26 +214,7 @@ fn tag(text: &str) -> Option<(usize, bool)> {
         let length = after.and_then(|at| text[at..].find('>').map(|close| at + close + 1)).unwrap_or(end);
         return Some((length, true));
     }
-    let is_inline = matches!(
-        name.as_str(),
-        "a" | "b"
-            | "i"
-            | "em"
-            | "strong"
-            | "span"
-            | "u"
-            | "s"
-            | "sub"
-            | "sup"
-            | "small"
-            | "font"
-            | "mark"
-            | "abbr"
-            | "cite"
-            | "q"
-            | "code"
-    );
-    Some((end, !is_inline))
+    Some((end, !INLINE.contains(&name.as_str())))
 }
 
 /// The length of the entity at the start of a text, and what it stands for.

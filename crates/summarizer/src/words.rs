@@ -89,24 +89,14 @@ pub fn is_temporal(word: &str) -> bool {
 
 /// Words that turn a sentence around.
 pub fn is_negation(word: &str) -> bool {
-    matches!(
-        word,
-        "not"
-            | "n't"
-            | "n’t"
-            | "no"
-            | "never"
-            | "none"
-            | "neither"
-            | "nor"
-            | "nobody"
-            | "nothing"
-            | "without"
-            | "cannot"
-            | "hardly"
-            | "barely"
-    )
+    NEGATIONS.contains(&word)
 }
+
+#[rustfmt::skip]
+const NEGATIONS: &[&str] = &[
+    "not", "n't", "n’t", "no", "never", "none", "neither", "nor", "nobody", "nothing", "without", "cannot",
+    "hardly", "barely",
+];
 
 #[rustfmt::skip]
 const STOP_WORDS: &[&str] = &[

@@ -6,12 +6,12 @@ use consonant_learn::hash::Fingerprint;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::settings::{InputFile, Named};
 use consonant_learn::table::Precision;
-use consonant_learn::trainer::{EpochReport, Parameter, Run};
+use consonant_learn::trainer::Run;
 use consonant_sequence::features::{Extractor, FeatureBuffer, Resources, Templates};
 use consonant_sequence::inference::Candidates;
 use consonant_sequence::{
-    Algorithm, Corpus, CorpusBuilder, CorpusOptions, Dev, Diagram, Labels, Pairs, Plan, Sentences,
-    TrainedChain, Training, train as train_chain,
+    Algorithm, Corpus, CorpusBuilder, CorpusOptions, Dev, Diagram, Labels, Numbering, Pairs, Plan, Sentences,
+    TokenReader, TrainedChain, Training, train as train_chain,
 };
 use consonant_task::{Data, Task, Trained, Watch, open_file, read_file};
 use consonant_text::Sentence;
@@ -29,7 +29,7 @@ const DEFAULT_ALGORITHM: Algorithm = Algorithm::AveragedPerceptron;
 const FEW_LABELS: usize = 64;
 /// Up to so many labels, chains of order 2 are small enough to be the default.
 const FEW_FOR_SECOND_ORDER: usize = 24;
-/// The margin of a perceptron, in features of a token: how much a single update moves a score.
+/// The margin of a perceptron, in updates.
 const MARGIN: f64 = 0.5;
 
 consonant_task::settings! {
@@ -84,7 +84,6 @@ struct Corpora<'s> {
     pieces: Option<Diagram>,
     extractor: Extractor,
     corpus: Corpus,
-    features_per_token: f64,
     dictionary: TagDictionary,
     dev: Option<DevData<'s>>,
 }
@@ -160,15 +159,8 @@ fn prepare<'s>(data: &Data<'s, Sentence>, settings: &'s TaggerSettings) -> Resul
         }
     };
     let mut reader = Reader::new(&extractor);
-    let (mut features, mut tokens) = (0usize, 0u32);
     for sentence in sentences {
-        builder.begin(sentence_weight(sentence)?);
-        reader.tokens(sentence, column, |label, keys, values, pairs| {
-            features += keys.len();
-            tokens += 1;
-            builder.token(label, keys, values, pairs);
-        });
-        builder.end();
+        reader.read(sentence, column, sentence_weight(sentence)?, &mut builder);
     }
     let corpus = builder.finish()?;
     let dictionary = match settings.dictionary {
@@ -179,25 +171,13 @@ fn prepare<'s>(data: &Data<'s, Sentence>, settings: &'s TaggerSettings) -> Resul
         None => None,
         Some(dev) => {
             let mut encoder = corpus.encoder();
-            for sentence in dev {
-                encoder.begin();
-                let mut failure = Ok(());
-                reader.tokens(sentence, column, |label, keys, values, pairs| {
-                    let added = encoder.token(label, keys, values, pairs);
-                    if failure.is_ok() {
-                        failure = added;
-                    }
-                });
-                failure?;
-                encoder.end();
-            }
+            dev.iter().for_each(|sentence| reader.read(sentence, column, 1.0, &mut encoder));
             let candidates = (!dictionary.is_empty())
                 .then(|| dev.iter().map(|sentence| candidates_of(&dictionary, sentence)).collect());
-            Some(DevData { text: dev, sentences: encoder.finish(), candidates })
+            Some(DevData { text: dev, sentences: encoder.finish()?, candidates })
         }
     };
-    let features_per_token = features as f64 / f64::from(tokens.max(1));
-    Ok(Corpora { settings, sentences, pieces, extractor, corpus, features_per_token, dictionary, dev })
+    Ok(Corpora { settings, sentences, pieces, extractor, corpus, dictionary, dev })
 }
 
 impl Corpora<'_> {
@@ -213,11 +193,8 @@ impl Corpora<'_> {
         }
     }
 
-    /// The algorithm with its parameters. Perceptrons get a margin unless the user says otherwise: without one they stop
-    /// to learn once the training data is right, however closely.
     fn plan(&self) -> Result<Plan, TaggerError> {
-        let margin = (MARGIN * self.features_per_token).round();
-        let training = self.settings.training.clone().or(Parameter::MARGIN, margin)?;
+        let training = self.corpus.with_margin(self.settings.training.clone(), MARGIN)?;
         Ok(Plan { training, diagram: self.pieces.clone(), mask: None })
     }
 
@@ -230,8 +207,6 @@ impl Corpora<'_> {
             candidates: dev.candidates.as_deref(),
             metric: None,
         });
-        let (checkpoint, interrupt) = (watch.checkpoint.clone(), watch.stop);
-        let mut progress = |report: &EpochReport| watch.epoch(None, report, METRIC);
         let run = Run {
             epochs: settings.epochs.unwrap_or(if algorithm.is_batch() { 200 } else { 20 }),
             // L-BFGS goes up and down on its way.
@@ -239,13 +214,8 @@ impl Corpora<'_> {
                 .dev
                 .is_some()
                 .then(|| settings.patience.unwrap_or(if algorithm.is_batch() { 10 } else { 3 })),
-            shuffle: !algorithm.is_batch(),
             seed: settings.seed,
-            threads: rayon::current_num_threads(),
-            progress: Some(&mut progress),
-            checkpoint,
-            interrupt,
-            ..Run::default()
+            ..watch.run(None, METRIC)
         };
         let mut trained = train_chain(&self.corpus, &plan, dev, run)?;
         let mut described = Description {
@@ -330,19 +300,22 @@ impl<'e> Reader<'e> {
         }
     }
 
-    fn tokens(
+    fn read<N: Numbering>(
         &mut self,
         sentence: &Sentence,
         column: Column,
-        mut token: impl FnMut(Option<&str>, &[u64], &[f32], &[u64]),
+        weight: f32,
+        tokens: &mut TokenReader<N>,
     ) {
+        tokens.begin(weight);
         self.extractor.load(&mut self.workspace, sentence.len(), |word, _| sentence.form(word));
         for word in 0..sentence.len() {
             self.extractor.node_features(&self.workspace, word, &mut self.features);
             self.extractor.pair_features(&self.workspace, word, &mut self.pairs);
             let label = column.label(sentence, word, &mut self.label);
-            token(label, &self.features.keys, &self.features.values, &self.pairs);
+            tokens.token(label, &self.features.keys, &self.features.values, &self.pairs);
         }
+        tokens.end();
     }
 }
 

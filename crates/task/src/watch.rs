@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use consonant_learn::trainer::EpochReport;
+use consonant_learn::trainer::{EpochReport, Run};
 
 /// What a training tells as it goes.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,6 +83,18 @@ impl<'w> Watch<'w> {
     /// Tells of an epoch.
     pub fn epoch(&mut self, stage: Option<&'static str>, report: &EpochReport, metric: &'static str) {
         self.tell(Event::Epoch { stage, report: *report, metric });
+    }
+
+    /// A run that tells of its epochs, ends when somebody asks for it, keeps the checkpoint and uses all of rayon's threads.
+    pub fn run(&mut self, stage: Option<&'static str>, metric: &'static str) -> Run<'_> {
+        Run {
+            shuffle: true,
+            threads: rayon::current_num_threads(),
+            checkpoint: self.checkpoint.clone(),
+            interrupt: self.stop,
+            progress: Some(Box::new(move |report| self.epoch(stage, report, metric))),
+            ..Run::default()
+        }
     }
 
     /// Whether somebody asked for an end.

@@ -82,7 +82,10 @@ impl Method {
 }
 
 /// Scores weights on data that is not trained on.
-pub type Scorer<'a> = &'a mut dyn FnMut(&[f32]) -> Result<f64, LearnError>;
+pub type Scorer<'a> = Box<dyn FnMut(&[f32]) -> Result<f64, LearnError> + 'a>;
+
+/// Hears how an epoch went.
+pub type Listener<'a> = Box<dyn FnMut(&EpochReport) + 'a>;
 
 /// How long to train, on what to stop, and who is told.
 pub struct Run<'a> {
@@ -104,7 +107,7 @@ pub struct Run<'a> {
     /// Scores the weights that would be returned now; higher is better. The weights with the best score are kept.
     pub dev: Option<Scorer<'a>>,
     /// Hears of each epoch.
-    pub progress: Option<&'a mut dyn FnMut(&EpochReport)>,
+    pub progress: Option<Listener<'a>>,
     /// A file that is rewritten after each epoch and removed at the end. If it is there at the start, training goes on from it.
     pub checkpoint: Option<PathBuf>,
     /// Set from outside to stop at the next example; the checkpoint stays.
@@ -140,7 +143,17 @@ impl Run<'_> {
         self.interrupt.is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed))
     }
 
-    fn pool(&self) -> Result<rayon::ThreadPool, LearnError> {
+    /// A part of this run, for so many epochs from some weights, that has neither dev data nor a checkpoint.
+    pub fn part(&mut self, epochs: usize, initial: Option<Vec<f32>>) -> Run<'_> {
+        let &mut Self { shuffle, seed, batch, threads, interrupt, .. } = self;
+        let progress = self.progress.as_mut();
+        let progress =
+            progress.map(|hear| Box::new(move |report: &EpochReport| hear(report)) as Listener<'_>);
+        Run { epochs, initial, shuffle, seed, batch, threads, interrupt, progress, ..Run::default() }
+    }
+
+    /// Its threads.
+    pub fn pool(&self) -> Result<rayon::ThreadPool, LearnError> {
         let threads = self.threads.max(1);
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
