@@ -45,19 +45,14 @@ impl Linker {
             for (side, link) in [Some(link), rival].into_iter().flatten().enumerate() {
                 by_link[link].iter().for_each(|(name, weight)| both.entry(name).or_default()[side] = *weight);
             }
-            let mut contributions: Vec<Contribution> = both
-                .into_iter()
-                .map(|(name, [chosen, rival])| Contribution { feature: name.to_owned(), chosen, rival })
-                .filter(|part| part.chosen != part.rival)
-                .collect();
-            let decisive = |part: &Contribution| (part.chosen - part.rival).abs();
-            contributions.sort_by(|a, b| decisive(b).total_cmp(&decisive(a)));
-            explanations.push(Explanation {
-                subject: thread.id.clone(),
-                chosen: format!("{source} answers {target}"),
-                rival: rival.map(|rival| parts.links()[rival].1.to_string()),
-                contributions,
+            let contributions = both.into_iter().map(|(name, [chosen, rival])| Contribution {
+                feature: name.to_owned(),
+                chosen,
+                rival,
             });
+            let rival = rival.map(|rival| parts.links()[rival].1.to_string());
+            let chosen = format!("{source} answers {target}");
+            explanations.push(Explanation::new(&thread.id, chosen, rival, contributions));
         }
         Ok(explanations)
     }

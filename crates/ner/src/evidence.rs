@@ -15,25 +15,26 @@ use crate::layout::{self, Layout};
 /// Facts that are kept for a word.
 const MOST: usize = 24;
 
-/// Kinds of facts about an occurrence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fact {
-    /// It has a capital inside of a sentence.
-    Capital,
-    /// It has a capital at the start of a sentence.
-    First,
-    /// It has no capital.
-    Lower,
-    /// It stands in a line of capitals, where they say nothing.
-    Headline,
-    /// It follows this word.
-    After,
-    /// It precedes this word.
-    Before,
-    /// The capitalized words around it begin with this one.
-    Begins,
-    /// The capitalized words around it end with this one.
-    Ends,
+consonant_task::names! {
+    /// Kinds of facts about an occurrence.
+    pub enum Fact {
+        /// It has a capital inside of a sentence.
+        Capital = "capital",
+        /// It has a capital at the start of a sentence.
+        First = "first",
+        /// It has no capital.
+        Lower = "lower",
+        /// It stands in a line of capitals, where they say nothing.
+        Headline = "headline",
+        /// It follows this word.
+        After = "after",
+        /// It precedes this word.
+        Before = "before",
+        /// The capitalized words around it begin with this one.
+        Begins = "begins",
+        /// The capitalized words around it end with this one.
+        Ends = "ends",
+    }
 }
 
 impl Fact {
@@ -42,19 +43,6 @@ impl Fact {
 
     /// The facts that name another word.
     const NEXT_TO: [Self; 4] = [Self::After, Self::Before, Self::Begins, Self::Ends];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Capital => "capital",
-            Self::First => "first",
-            Self::Lower => "lower",
-            Self::Headline => "headline",
-            Self::After => "after",
-            Self::Before => "before",
-            Self::Begins => "begins",
-            Self::Ends => "ends",
-        }
-    }
 
     fn key(self, word: Option<u64>) -> u64 {
         let kind = hash::combine(0x6576_6964_656e_6365, self as u64);

@@ -1,21 +1,18 @@
 //! What is predicted: one label for each word, which together say where entities are.
 
-use consonant_learn::settings::SettingValue;
 use consonant_sequence::Labels;
 use consonant_sequence::inference::TransitionMask;
 use consonant_text::entity::{Entity, Position, Scheme, SchemeEvidence, Tag, decode_any};
 use consonant_text::{Sentence, evaluate::Counts};
-use serde::{Deserialize, Serialize};
 
-/// How entities become labels in training.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LabelScheme {
-    /// `B-` begins every entity, `I-` goes on.
-    #[serde(rename = "iob2", alias = "bio")]
-    Bio,
-    /// The same, with `E-` at the end and `S-` for a single word.
-    Bioes,
+consonant_task::names! {
+    /// How entities become labels in training.
+    pub enum LabelScheme {
+        /// `B-` begins every entity, `I-` goes on.
+        Bio = "bio" | "iob2",
+        /// The same, with `E-` at the end and `S-` for a single word.
+        Bioes = "bioes",
+    }
 }
 
 impl From<LabelScheme> for Scheme {
@@ -24,20 +21,6 @@ impl From<LabelScheme> for Scheme {
             LabelScheme::Bio => Self::Iob2,
             LabelScheme::Bioes => Self::Bioes,
         }
-    }
-}
-
-impl SettingValue for LabelScheme {
-    fn read(given: &[&str]) -> Result<Self, String> {
-        match given {
-            ["bio"] => Ok(Self::Bio),
-            ["bioes"] => Ok(Self::Bioes),
-            _ => Err("expected bio or bioes".to_owned()),
-        }
-    }
-
-    fn show(&self) -> Option<String> {
-        Some(if *self == Self::Bio { "bio" } else { "bioes" }.to_owned())
     }
 }
 

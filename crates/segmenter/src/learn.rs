@@ -93,9 +93,8 @@ pub(crate) fn train(
         return Err(SegmenterError::NoBoundaries);
     }
     let corpus = builder.finish()?;
-    let labels: Vec<Gap> = corpus.labels().names().iter().filter_map(|name| Gap::from_name(name)).collect();
-    let ends: Vec<u32> =
-        (0u32..).zip(&labels).filter(|(_, gap)| **gap != Gap::Join).map(|(label, _)| label).collect();
+    let labels: Vec<Gap> = corpus.labels().names().iter().filter_map(|name| name.parse().ok()).collect();
+    let ends = Gap::ends(&labels);
 
     let mut encoder = corpus.encoder();
     let (mut gold, mut candidates) = (Vec::new(), Vec::new());

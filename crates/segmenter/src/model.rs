@@ -128,12 +128,10 @@ impl Task for Segmenter {
         let description: Description = model.settings(TASK)?;
         let chain = Arc::new(ChainModel::open(model)?);
         let named = chain.labels().names().iter().map(|name| {
-            Gap::from_name(name)
-                .ok_or_else(|| model.damaged(format!("it has a label `{name}` that is no boundary")))
+            name.parse().map_err(|_| model.damaged(format!("it has a label `{name}` that is no boundary")))
         });
         let gaps: Vec<Gap> = named.collect::<Result<_, _>>()?;
-        let ends: Vec<u32> =
-            (0u32..).zip(&gaps).filter(|(_, gap)| **gap != Gap::Join).map(|(label, _)| label).collect();
+        let ends = Gap::ends(&gaps);
         let keys = model.array::<u64>("cuts.keys")?;
         let masks = model.array::<u32>("cuts.masks")?;
         Ok(Self {

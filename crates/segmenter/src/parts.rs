@@ -6,30 +6,22 @@ use consonant_text::Sentence;
 
 use crate::atoms::Atom;
 
-/// What happens at the gap behind an atom.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Gap {
-    /// The token goes on.
-    Join,
-    /// A token ends.
-    Token,
-    /// A token and a sentence end.
-    Sentence,
+consonant_task::names! {
+    /// What happens at the gap behind an atom; the labels of the chain have these names.
+    pub enum Gap {
+        /// The token goes on.
+        Join = "join",
+        /// A token ends.
+        Token = "token",
+        /// A token and a sentence end.
+        Sentence = "sentence",
+    }
 }
 
 impl Gap {
-    /// Its label in the chain.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Join => "join",
-            Self::Token => "token",
-            Self::Sentence => "sentence",
-        }
-    }
-
-    /// The gap that a label means.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Join, Self::Token, Self::Sentence].into_iter().find(|gap| gap.name() == name)
+    /// The numbers of the labels that end a token.
+    pub fn ends(labels: &[Self]) -> Vec<u32> {
+        (0u32..).zip(labels).filter(|(_, gap)| **gap != Self::Join).map(|(label, _)| label).collect()
     }
 }
 

@@ -78,37 +78,28 @@ pub enum Fitness {
     Sentence,
 }
 
-/// What a topic's documents are like. It tells how far counts and places can be trusted, and what people keep of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Kind {
-    /// One text: sentences are counted instead of documents.
-    #[default]
-    Text,
-    /// One text in which somebody speaks, such as an interview.
-    Talk,
-    /// One list of remarks about one thing, such as what customers say of it.
-    Remarks,
-    /// Several texts, such as reports of one event.
-    Reports,
-    /// Several texts in which people speak to one another, such as letters.
-    Exchange,
-    /// Several texts of a few sentences each, such as reviews.
-    Brief,
+consonant_task::names! {
+    /// What a topic's documents are like. It tells how far counts and places can be trusted, and what people keep of them.
+    /// Features say its name.
+    #[derive(Default)]
+    pub enum Kind {
+        /// One text: sentences are counted instead of documents.
+        #[default]
+        Text = "text",
+        /// One text in which somebody speaks, such as an interview.
+        Talk = "talk",
+        /// One list of remarks about one thing, such as what customers say of it.
+        Remarks = "remarks",
+        /// Several texts, such as reports of one event.
+        Reports = "reports",
+        /// Several texts in which people speak to one another, such as letters.
+        Exchange = "exchange",
+        /// Several texts of a few sentences each, such as reviews.
+        Brief = "brief",
+    }
 }
 
 impl Kind {
-    /// The kind's name in features.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Text => "text",
-            Kind::Talk => "talk",
-            Kind::Remarks => "remarks",
-            Kind::Reports => "reports",
-            Kind::Exchange => "exchange",
-            Kind::Brief => "brief",
-        }
-    }
-
     /// Whether there is only one document.
     pub fn is_one(self) -> bool {
         matches!(self, Kind::Text | Kind::Talk | Kind::Remarks)

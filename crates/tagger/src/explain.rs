@@ -54,23 +54,12 @@ impl Tagger {
         let chosen = path[word] as usize;
         let rival =
             (0..labels.len()).filter(|&label| label != chosen).max_by(|&a, &b| total(a).total_cmp(&total(b)));
-        let difference = |contribution: &Contribution| (contribution.chosen - contribution.rival).abs();
-        let mut contributions: Vec<Contribution> = rows
-            .iter()
-            .map(|(name, row)| Contribution {
-                feature: name.clone(),
-                chosen: row[chosen],
-                rival: rival.map_or(0.0, |rival| row[rival]),
-            })
-            .filter(|contribution| difference(contribution) > 0.0)
-            .collect();
-        contributions
-            .sort_by(|a, b| difference(b).total_cmp(&difference(a)).then_with(|| a.feature.cmp(&b.feature)));
-        Explanation {
-            subject: sentence.form(word).to_owned(),
-            chosen: labels.name(path[word]).to_owned(),
-            rival: rival.map(|rival| labels.name(rival as u32).to_owned()),
-            contributions,
-        }
+        let contributions = rows.iter().map(|(name, row)| Contribution {
+            feature: name.clone(),
+            chosen: row[chosen],
+            rival: rival.map_or(0.0, |rival| row[rival]),
+        });
+        let other = rival.map(|rival| labels.name(rival as u32).to_owned());
+        Explanation::new(sentence.form(word), labels.name(path[word]), other, contributions)
     }
 }

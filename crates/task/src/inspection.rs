@@ -133,6 +133,21 @@ pub struct Explanation {
 }
 
 impl Explanation {
+    /// What decided for `chosen`: the contributions that differ, those with the largest difference first.
+    pub fn new(
+        subject: impl Into<String>,
+        chosen: impl Into<String>,
+        rival: Option<String>,
+        contributions: impl Iterator<Item = Contribution>,
+    ) -> Self {
+        let difference = |part: &Contribution| (part.chosen - part.rival).abs();
+        let mut contributions: Vec<Contribution> =
+            contributions.filter(|part| part.chosen != part.rival).collect();
+        contributions
+            .sort_by(|a, b| difference(b).total_cmp(&difference(a)).then_with(|| a.feature.cmp(&b.feature)));
+        Self { subject: subject.into(), chosen: chosen.into(), rival, contributions }
+    }
+
     /// As text, with so many contributions at most.
     pub fn to_text(&self, most: usize) -> String {
         let rival = self.rival.as_ref().map_or(String::new(), |rival| format!("\t(not {rival})"));

@@ -134,12 +134,14 @@ fn escape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use consonant_learn::trainer::TrainingAlgorithm as _;
+
+    use crate::Algorithm;
 
     #[test]
     fn every_built_in_diagram_draws_its_pieces() {
-        for name in Diagram::NAMES {
-            let diagram = Diagram::built_in(name, 1).unwrap();
+        for &algorithm in Algorithm::ALL {
+            let diagram = Algorithm::diagram(&algorithm.into(), 1);
             let svg = diagram.to_svg();
             assert_eq!(svg.matches("stroke-dasharray").count(), diagram.pieces.len());
             assert!(svg.matches("<circle").count() >= 2 * diagram.pieces.len());

@@ -106,29 +106,6 @@ consonant_learn::names! {
 }
 
 impl Diagram {
-    /// The names of the built-in diagrams.
-    pub const NAMES: [&'static str; 6] = [
-        "likelihood",
-        "memm",
-        "pseudo-likelihood",
-        "bidirectional-cmm",
-        "piecewise-nota",
-        "piecewise-pseudo-likelihood",
-    ];
-
-    /// A built-in diagram for chains of some order.
-    pub fn built_in(name: &str, order: usize) -> Option<Self> {
-        Some(match name {
-            "likelihood" => Self::likelihood(order),
-            "memm" => Self::memm(order),
-            "pseudo-likelihood" => Self::pseudo_likelihood(order),
-            "bidirectional-cmm" => Self::bidirectional(order),
-            "piecewise-nota" => Self::nota(Nota::Exhaustive, Decoding::Local),
-            "piecewise-pseudo-likelihood" => Self::piecewise_pseudo_likelihood(order, true),
-            _ => return None,
-        })
-    }
-
     fn new(name: &str, decoding: Decoding, pieces: Vec<Piece>) -> Self {
         Self { name: name.into(), pieces, decoding }
     }
@@ -331,17 +308,20 @@ fn factors_within(first: i32, last: i32, order: usize) -> Vec<Factor> {
 
 #[cfg(test)]
 mod tests {
+    use consonant_learn::trainer::TrainingAlgorithm as _;
+
     use super::*;
+    use crate::Algorithm;
 
     #[test]
     fn built_in_diagrams_are_sound_at_every_order() {
-        for name in Diagram::NAMES {
+        for &algorithm in Algorithm::ALL {
             for order in 0..4 {
-                let mut diagram = Diagram::built_in(name, order).unwrap();
+                let mut diagram = Algorithm::diagram(&algorithm.into(), order);
                 if order > 1 {
                     diagram.decoding = Decoding::Global;
                 }
-                diagram.check().unwrap_or_else(|error| panic!("{name} {order}: {error}"));
+                diagram.check().unwrap_or_else(|error| panic!("{algorithm:?} {order}: {error}"));
             }
         }
         let pseudo = Diagram::pseudo_likelihood(2);

@@ -134,12 +134,16 @@ fn nota(words: &[&str]) -> Result<Nota, String> {
 
 #[cfg(test)]
 mod tests {
+    use consonant_learn::trainer::TrainingAlgorithm as _;
+
     use super::*;
+    use crate::Algorithm;
 
     #[test]
     fn text_comes_back_and_errors_name_their_line() {
+        let algorithms = Algorithm::ALL.iter();
         let mut diagrams: Vec<Diagram> =
-            Diagram::NAMES.iter().map(|name| Diagram::built_in(name, 1).unwrap()).collect();
+            algorithms.map(|&algorithm| Algorithm::diagram(&algorithm.into(), 1)).collect();
         diagrams.push(Diagram::nota(Nota::Threshold { probability: 0.2, after: 20 }, Decoding::Scaled));
         diagrams[0].pieces[0].factors[1].locked = true;
         for diagram in diagrams {
