@@ -1,11 +1,12 @@
 //! The best set of links under given scores of parts, with its certificate.
 //!
-//! Without pairs every source decides alone. With them the decoders of `consonant_map` take over: two-slave and spanning
-//! trees on a pattern model, AD3, subgradient and exact search on a factor graph.
+//! Without pairs every source decides alone. With them the decoders of `consonant_map` take over: two-slave
+//! and spanning trees on a pattern model, AD3, subgradient and exact search on a factor graph.
 //!
-//! How many links a source has is a logic factor over its row. In the pattern model the row's chain, which both
-//! decompositions keep whole in their first tree, carries it: a link's vertex has a third state, "absent, and an earlier one is there",
-//! and the transitions from target to target allow what the factor allows. So the constraint needs no slave of its own.
+//! How many links a source has is a logic factor over its row. In the pattern model the row's chain, which
+//! both decompositions keep whole in their first tree, carries it: a link's vertex has a third state,
+//! "absent, and an earlier one is there", and the transitions from target to target allow what the factor
+//! allows. So the constraint needs no slave of its own.
 
 use std::fmt;
 use std::time::Instant;
@@ -47,7 +48,8 @@ pub struct LinkDecoder {
     pub method: LinkMethod,
     /// Iterations at most.
     pub max_iterations: usize,
-    /// Whether what two-slave leaves open is finished by dynamic programming over rows, where rows are short enough.
+    /// Whether what two-slave leaves open is finished by dynamic programming over rows, where rows are short
+    /// enough.
     pub finish: bool,
     /// Whether that dynamic program is tried before anything else, as in training.
     pub rows_first: bool,
@@ -138,7 +140,8 @@ impl LinkDecoder {
         }
         match solution.assignment() {
             Some(states) => self.problem.complete(|index| states[index] == LINKED, present),
-            // No agreement and no luck on the way: what each source would choose alone satisfies the constraint.
+            // No agreement and no luck on the way: what each source would choose alone satisfies the
+            // constraint.
             None => drop(decide_alone(parts, scores, present)),
         }
         let bound = solution.certificate.bound() + self.problem.constant;

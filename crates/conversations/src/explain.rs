@@ -12,9 +12,9 @@ use crate::parts::{Constraint, GraphKind, LinkParts};
 use crate::{Linker, LinkerError};
 
 impl Linker {
-    /// Finds the links of a conversation and says what decided each, against the other unit that its source would most likely
-    /// have answered, as far as the link alone tells. Pairs and triples, which let links decide about each other, are used in
-    /// finding them and are not part of the explanation.
+    /// Finds the links of a conversation and says what decided each, against the other unit that its source
+    /// would most likely have answered, as far as the link alone tells. Pairs and triples, which let links
+    /// decide about each other, are used in finding them and are not part of the explanation.
     pub(crate) fn explain_links(&self, thread: &Thread) -> Result<Vec<Explanation>, LinkerError> {
         let conversation = self.read(thread);
         let mut workspace = Workspace::default();

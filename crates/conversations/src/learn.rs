@@ -55,8 +55,8 @@ consonant_task::settings! {
         algorithm training: Training<Method> = Method::PassiveAggressive;
         /// What is decided together: nothing (pairs), neighbouring links (grid), or triples of them as well.
         graph: GraphKind = GraphKind::Triples, "pairs|grid|triples";
-        /// How many earlier messages a message answers: any, at-most-one, at-least-one, exactly-one, or what holds for nearly all
-        /// messages of the training data (auto).
+        /// How many earlier messages a message answers: any, at-most-one, at-least-one, exactly-one, or what
+        /// holds for nearly all messages of the training data (auto).
         constraint: Links = Links::Auto, "LINKS" as "links";
         /// How many messages back a link may reach; memory and time grow with it.
         window: usize = 64, "N" in 1.0..=100_000.0;

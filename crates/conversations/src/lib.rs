@@ -1,11 +1,11 @@
 //! Who answers whom in a conversation, as 2D and 3-wise conditional random fields.
 //!
-//! A binary variable says for each unit (a message, a sentence) and each earlier one whether the first answers the second.
-//! These possible links lie on a grid, and neighbours on it depend on each other: who has just answered a question may go on
-//! doing so, and two people rarely answer crosswise. [`GraphKind`] says how much of that is scored: each link for itself,
-//! pairs of neighbours (Qu & Liu 2012), or patterns over two adjacent edges (Qian & Liu 2014, *2-Slave Dual
-//! Decomposition*). Links are found by [`LinkDecoder`], each set with a
-//! [`Certificate`](consonant_task::Certificate): most are proven best.
+//! A binary variable says for each unit (a message, a sentence) and each earlier one whether the first
+//! answers the second. These possible links lie on a grid, and neighbours on it depend on each other: who has
+//! just answered a question may go on doing so, and two people rarely answer crosswise. [`GraphKind`] says
+//! how much of that is scored: each link for itself, pairs of neighbours (Qu & Liu 2012), or patterns over
+//! two adjacent edges (Qian & Liu 2014, *2-Slave Dual Decomposition*). Links are found by [`LinkDecoder`],
+//! each set with a [`Certificate`](consonant_task::Certificate): most are proven best.
 //!
 //! ```
 //! use consonant_conversations::{Constraint, GraphKind, LinkDecoder, LinkParts};

@@ -35,7 +35,8 @@ consonant_task::settings! {
     }
 }
 
-/// How a model was made; the metadata of its file. The constraint is the one that it has, whether it was given or found.
+/// How a model was made; the metadata of its file. The constraint is the one that it has, whether it was
+/// given or found.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Description {
     #[serde(flatten)]

@@ -1,8 +1,8 @@
 //! The parts of a conversation: possible links, pairs of neighbouring links, and triples.
 //!
-//! Links lie on a grid, sources down and targets across. A part is a product: its score counts when all of its links are
-//! there. Every function of neighbouring links is a sum of such products, so nothing is lost by having no parts for links
-//! that are absent.
+//! Links lie on a grid, sources down and targets across. A part is a product: its score counts when all of
+//! its links are there. Every function of neighbouring links is a sum of such products, so nothing is lost by
+//! having no parts for links that are absent.
 
 consonant_task::names! {
     /// Which parts are scored.
@@ -45,7 +45,7 @@ impl Constraint {
         matches!(self, Self::Any | Self::AtMostOne)
     }
 
-    /// Whether a source may have so many links.
+    /// Whether a source may have this many links.
     pub fn allows(self, links: usize) -> bool {
         (links > 0 || self.allows_none()) && (links < 2 || self.allows_many())
     }
@@ -58,7 +58,8 @@ pub enum PairShape {
     Row,
     /// Neighbouring sources, one target.
     Column,
-    /// The ends of two edges around a corner: sources and targets are neighbours, the later source has the later target.
+    /// The ends of two edges around a corner: sources and targets are neighbours, the later source has the
+    /// later target.
     Diagonal,
     /// The same, but the later source has the earlier target.
     Crossing,
@@ -96,8 +97,8 @@ pub struct LinkParts {
 }
 
 impl LinkParts {
-    /// The parts of a conversation of so many units, whose links reach back `window` units at most. Parts that the
-    /// constraint makes impossible are left out.
+    /// The parts of a conversation of this many units, whose links reach back `window` units at most. Parts
+    /// that the constraint makes impossible are left out.
     pub fn new(units: usize, window: usize, kind: GraphKind, constraint: Constraint) -> Self {
         let mut parts = Self::default();
         parts.rebuild(units, window, kind, constraint);
@@ -138,10 +139,11 @@ impl LinkParts {
         }
     }
 
-    /// Two edges with a common end: their outer ends as a pair and, where both lie in a column, all three together.
+    /// Two edges with a common end: their outer ends as a pair and, where both lie in a column, all three
+    /// together.
     ///
-    /// Three links at a corner or in a row need two links of one source, which are rare enough that such patterns only make
-    /// decoding harder.
+    /// Three links at a corner or in a row need two links of one source, which are rare enough that such
+    /// patterns only make decoding harder.
     fn add_triples(&mut self) {
         let (rows, window) = (&self.rows, self.window);
         for at in 0..self.links.len() {

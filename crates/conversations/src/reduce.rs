@@ -1,9 +1,9 @@
 //! What can be decided about links before any search, without losing the best set.
 //!
-//! A link is worth at most its score plus all positive scores of parts it is in, and at least its score plus all negative
-//! ones. Where that settles a comparison (with zero, or with another link of the same source), the loser is switched off or
-//! the winner on; parts with switched links shrink, which may settle more. In a long conversation most links go this way, and
-//! the rest falls into small components.
+//! A link is worth at most its score plus all positive scores of parts it is in, and at least its score plus
+//! all negative ones. Where that settles a comparison (with zero, or with another link of the same source),
+//! the loser is switched off or the winner on; parts with switched links shrink, which may settle more. In a
+//! long conversation most links go this way, and the rest falls into small components.
 
 use std::ops::Range;
 

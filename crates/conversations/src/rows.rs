@@ -1,9 +1,10 @@
 //! Exact search by dynamic programming over rows, for problems whose rows are short.
 //!
-//! Parts reach over three rows at most. So, with the open links of a row as one variable whose states are their subsets,
-//! the problem is a chain of second order. It takes time and memory in proportion to the product of the states of three
-//! (two) rows, which is small when most links are decided beforehand, and hopeless when they are not. The engine eliminates variables
-//! through tables over them; here a row's subsets that break its constraint are never listed, and triples never become tables.
+//! Parts reach over three rows at most. So, with the open links of a row as one variable whose states are
+//! their subsets, the problem is a chain of second order. It takes time and memory in proportion to the
+//! product of the states of three (two) rows, which is small when most links are decided beforehand, and
+//! hopeless when they are not. The engine eliminates variables through tables over them; here a row's subsets
+//! that break its constraint are never listed, and triples never become tables.
 
 use crate::reduce::Problem;
 

@@ -6,7 +6,8 @@ use consonant_learn::model::{Model, ModelWriter};
 use consonant_text::jsonl::Thread;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The words of a text in lower case, without the punctuation around them; `visit` also gets them as they stood.
+/// The words of a text in lower case, without the punctuation around them; `visit` also gets them as they
+/// stood.
 pub(crate) fn for_each_word<'a>(text: &'a str, buffer: &mut String, mut visit: impl FnMut(&str, &'a str)) {
     for raw in text.split_whitespace() {
         let word = raw.trim_matches(|c: char| !c.is_alphanumeric());

@@ -9,8 +9,8 @@ use consonant_task::{Data, Event, Task, Trained, Watch};
 use consonant_text::evaluate::LinkScores;
 use consonant_text::jsonl::{Thread, ThreadUnit};
 
-/// Three people: questions are answered by name some units later, answers are thanked for, and remarks go on where their
-/// author left off.
+/// Three people: questions are answered by name some units later, answers are thanked for, and remarks go on
+/// where their author left off.
 fn chats(count: usize, seed: u64) -> Vec<Thread> {
     let mut state = seed;
     let mut random = |limit: usize| {

@@ -1,12 +1,14 @@
-//! Weights that can be shrunk all at once and averaged over all steps, both lazily: the one averaging of all trainers.
+//! Weights that can be shrunk all at once and averaged over all steps, both lazily: the one averaging of all
+//! trainers.
 
 use crate::problem::Weights;
 
 /// A vector of weights w = s·v with the running average of all its past values.
 ///
-/// After step τ the weights are s_τ v_τ. With S the sum of the scales of all steps so far, a change δ of v made at S₀ has been
-/// part of v for the steps that S - S₀ counts. So Σ_τ s_τ v_τ = S·v - u, where u collects S₀·δ at each change: a change
-/// costs two additions, and untouched weights cost nothing (Collins, 2002; the scaled form after Bottou's averaged SGD).
+/// After step τ the weights are s_τ v_τ. With S the sum of the scales of all steps so far, a change δ of v
+/// made at S₀ has been part of v for the steps that S - S₀ counts. So Σ_τ s_τ v_τ = S·v - u, where u collects
+/// S₀·δ at each change: a change costs two additions, and untouched weights cost nothing (Collins, 2002; the
+/// scaled form after Bottou's averaged SGD).
 #[derive(Debug, Clone)]
 pub struct AveragedWeights {
     values: Vec<f32>,

@@ -1,4 +1,5 @@
-//! Writing files so that nobody ever sees half of one: models, states of trainings, and whatever a program writes.
+//! Writing files so that nobody ever sees half of one: models, states of trainings, and whatever a program
+//! writes.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -8,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A file that appears under its name only when it is complete.
 ///
-/// It is written beside its target under another name; [`commit`](AtomicFile::commit) flushes it to disk, renames it and
-/// flushes the folder. Dropped before that, it is removed, and an older file of the name stays as it was; a file that takes
-/// the place of another has its permissions.
+/// It is written beside its target under another name; [`commit`](AtomicFile::commit) flushes it to disk,
+/// renames it and flushes the folder. Dropped before that, it is removed, and an older file of the name stays
+/// as it was; a file that takes the place of another has its permissions.
 ///
 /// ```
 /// use std::io::Write;
@@ -35,7 +36,8 @@ pub struct AtomicFile {
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 impl AtomicFile {
-    /// Starts a file that will appear at a path. Follows a symbolic link at the path to the file it names, which must be there.
+    /// Starts a file that will appear at a path. Follows a symbolic link at the path to the file it names,
+    /// which must be there.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         let target = match fs::canonicalize(path) {
@@ -55,7 +57,8 @@ impl AtomicFile {
             )
         })?;
         loop {
-            // The process and a count make the name ours; a file left over by a process of the same number is passed.
+            // The process and a count make the name ours; a file left over by a process of the same number is
+            // passed.
             let mut temporary_name = std::ffi::OsString::from(".");
             temporary_name.push(name);
             let count = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -88,7 +91,8 @@ impl AtomicFile {
         }
         fs::rename(&self.temporary, &self.target)?;
         self.temporary.clear();
-        // The name is in the folder, which has to reach the disk as well. Not every system can do that with folders.
+        // The name is in the folder, which has to reach the disk as well. Not every system can do that with
+        // folders.
         let folder = self.target.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
             let flushed = folder.sync_all();

@@ -1,7 +1,7 @@
 //! Feature keys: 64-bit hashes, made once and used everywhere.
 //!
-//! A feature is known by its key alone. Tables take their slot from the upper bits of a key and verify it with the
-//! lower ones, so every bit must be well mixed: make keys only with [`key`] and [`combine`].
+//! A feature is known by its key alone. Tables take their slot from the upper bits of a key and verify it
+//! with the lower ones, so every bit must be well mixed: make keys only with [`key`] and [`combine`].
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -13,7 +13,8 @@ pub fn key(bytes: &[u8]) -> u64 {
 
 /// The key of an ordered pair of keys: `combine(a, b)` differs from `combine(b, a)`.
 ///
-/// A folded 64×64→128 bit multiplication, the mixing step of wyhash: one multiplication, all bits depend on all bits.
+/// A folded 64×64→128 bit multiplication, the mixing step of wyhash: one multiplication, all bits depend on
+/// all bits.
 #[inline]
 pub fn combine(a: u64, b: u64) -> u64 {
     let product =

@@ -1,9 +1,9 @@
 //! Weights in training: which weights there are, and where in the flat vector each stands.
 //!
-//! A feature owns a row of weights, one for each label it may speak of. Rows of features that speak of (nearly) all
-//! labels come first and are full, so that no label ids are read for them; behind them stand rows with a sorted list of
-//! label ids. Features are numbered by falling frequency within both kinds: the rows that are touched all the time share
-//! cache lines.
+//! A feature owns a row of weights, one for each label it may speak of. Rows of features that speak of
+//! (nearly) all labels come first and are full, so that no label ids are read for them; behind them stand
+//! rows with a sorted list of label ids. Features are numbered by falling frequency within both kinds: the
+//! rows that are touched all the time share cache lines.
 
 use crate::sparse::{Gradient, SparseVector};
 
@@ -27,10 +27,12 @@ pub enum Row<'a> {
 }
 
 impl RowLayout {
-    /// Lays out rows from the labels that each feature was seen with: `rows[i]` has the sorted labels of feature `i`.
+    /// Lays out rows from the labels that each feature was seen with: `rows[i]` has the sorted labels of
+    /// feature `i`.
     ///
-    /// Returns the layout and, for each feature, its new number. `counts` orders the features; a row becomes full when at
-    /// least a quarter of all labels are in it, for then adding a full row is faster than picking labels one by one.
+    /// Returns the layout and, for each feature, its new number. `counts` orders the features; a row becomes
+    /// full when at least a quarter of all labels are in it, for then adding a full row is faster than
+    /// picking labels one by one.
     ///
     /// # Panics
     /// If there are 2^32 weights or more.

@@ -1,8 +1,8 @@
 //! Weights, feature hashing, the model file, online and batch trainers.
 //!
 //! One weight structure and one file form serve every task. In training, weights are one flat vector, and a
-//! [`layout::RowLayout`] says where the row of a feature stands; in a model, a [`table::Table`] leads from a feature's
-//! 64-bit key to its row, used as it lies in the file. Trainers see a task through two small traits
+//! [`layout::RowLayout`] says where the row of a feature stands; in a model, a [`table::Table`] leads from a
+//! feature's 64-bit key to its row, used as it lies in the file. Trainers see a task through two small traits
 //! ([`problem::Separate`], [`problem::Differentiate`]); a task whose outputs are sets of parts implements
 //! [`parts::Parts`] and gets both.
 //!

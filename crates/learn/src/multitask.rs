@@ -1,9 +1,10 @@
 //! Several tasks that share what they can: a shared vector and one vector for each task.
 //!
-//! The score of a feature in task k is (w + v_k) · f. Almeida & Martins (2013, Eq. 10) penalize λ/2 |w|² + Σ_k λ_k/2 |v_k|².
-//! Both vectors live in one flat vector of weights: a feature is emitted twice, once at its shared index and once at the
-//! index of its task, the latter scaled by √(λ/λ_k), which turns their separate penalties into one common λ (feature
-//! augmentation; Daumé III, 2007). Any trainer then learns all of them together.
+//! The score of a feature in task k is (w + v_k) · f. Almeida & Martins (2013, Eq. 10) penalize λ/2 |w|² +
+//! Σ_k λ_k/2 |v_k|². Both vectors live in one flat vector of weights: a feature is emitted twice, once at its
+//! shared index and once at the index of its task, the latter scaled by √(λ/λ_k), which turns their separate
+//! penalties into one common λ (feature augmentation; Daumé III, 2007). Any trainer then learns all of them
+//! together.
 
 /// Where the shared and the task weights of a feature stand.
 #[derive(Debug, Clone)]
@@ -13,8 +14,8 @@ pub struct TaskIndex {
 }
 
 impl TaskIndex {
-    /// For `features` shared features; `strength[k]` is λ/λ_k: large values let task k differ freely from the others,
-    /// zero ties it to the shared vector.
+    /// For `features` shared features; `strength[k]` is λ/λ_k: large values let task k differ freely from the
+    /// others, zero ties it to the shared vector.
     pub fn new(features: usize, strength: &[f32]) -> Self {
         Self { features, scales: strength.iter().map(|ratio| ratio.max(0.0).sqrt()).collect() }
     }

@@ -1,7 +1,7 @@
 //! Optional names of features, for people who inspect a model; prediction never reads them.
 //!
-//! Training chooses the [`strongest`] weights, walks over its data again with [`WantedNames`], which takes the first name that
-//! is offered for each, and stores them; an open model has them as [`FeatureNames`].
+//! Training chooses the [`strongest`] weights, walks over its data again with [`WantedNames`], which takes
+//! the first name that is offered for each, and stores them; an open model has them as [`FeatureNames`].
 
 use rustc_hash::FxHashMap;
 

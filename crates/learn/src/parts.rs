@@ -1,8 +1,8 @@
 //! Tasks as lists of scored parts: what the author of a task writes.
 //!
-//! A part is a piece of an output that can be chosen (an arc, a concept, a link). The task lists the parts of an
-//! example with their features, and decodes under given scores; scoring, costs, differences and gradients follow from
-//! that.
+//! A part is a piece of an output that can be chosen (an arc, a concept, a link). The task lists the parts of
+//! an example with their features, and decodes under given scores; scoring, costs, differences and gradients
+//! follow from that.
 
 use crate::LearnError;
 use crate::problem::{Differentiate, Problem, Separate, Separation, Weights};
@@ -19,9 +19,9 @@ pub struct PartList {
 }
 
 impl PartList {
-    /// Begins a part. `gold`: 1 if it is in the gold output, 0 if not (or between, for fractional gold). `cost`: what
-    /// predicting this part costs; wrong parts usually cost 1 and right ones 0, and -1 for a right part says that
-    /// missing it costs 1.
+    /// Begins a part. `gold`: 1 if it is in the gold output, 0 if not (or between, for fractional gold).
+    /// `cost`: what predicting this part costs; wrong parts usually cost 1 and right ones 0, and -1 for a
+    /// right part says that missing it costs 1.
     #[inline]
     pub fn push(&mut self, gold: f32, cost: f32) {
         self.gold.push(gold);
@@ -90,10 +90,11 @@ pub trait Parts: Sync {
         parts: &mut PartList,
     ) -> Result<(), LearnError>;
 
-    /// Finds the best output under `scores`, one for each part in the order listed, and writes how much of each part is in
-    /// it: 0 or 1, or between for a relaxed solution. `predicted` comes filled with zeros.
+    /// Finds the best output under `scores`, one for each part in the order listed, and writes how much of
+    /// each part is in it: 0 or 1, or between for a relaxed solution. `predicted` comes filled with zeros.
     ///
-    /// Scores that cannot be decoded (weights that grew beyond all bounds give such) are an error, which ends training.
+    /// Scores that cannot be decoded (weights that grew beyond all bounds give such) are an error, which ends
+    /// training.
     fn decode(
         &self,
         example: usize,
@@ -111,7 +112,8 @@ pub trait Parts: Sync {
 
 /// A task that can also sum over all outputs, for likelihood training.
 pub trait PartMarginals: Parts {
-    /// Writes the probability of each part under `scores` and returns the logarithm of the partition function.
+    /// Writes the probability of each part under `scores` and returns the logarithm of the partition
+    /// function.
     fn marginals(
         &self,
         example: usize,

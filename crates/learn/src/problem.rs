@@ -1,16 +1,16 @@
 //! What a trainer sees of a task.
 //!
-//! Trainers are generic over these traits, so that a task's inner loop is compiled into the trainer. A task whose
-//! outputs are sets of scored parts implements [`Parts`](crate::parts::Parts) and gets these for free; chains implement
-//! them directly, because there every nanosecond counts.
+//! Trainers are generic over these traits, so that a task's inner loop is compiled into the trainer. A task
+//! whose outputs are sets of scored parts implements [`Parts`](crate::parts::Parts) and gets these for free;
+//! chains implement them directly, because there every nanosecond counts.
 
 use crate::LearnError;
 use crate::sparse::{Gradient, SparseVector};
 
 /// The weights of the moment: weight `i` is `scale * values[i]`.
 ///
-/// The scale lets a trainer shrink all weights in one multiplication. An implementation sums `values` first and
-/// multiplies the sum.
+/// The scale lets a trainer shrink all weights in one multiplication. An implementation sums `values` first
+/// and multiplies the sum.
 #[derive(Debug, Clone, Copy)]
 pub struct Weights<'a> {
     /// Weights before scaling.
@@ -59,8 +59,9 @@ impl Separation {
 
 /// Problems for trainers that compare gold and prediction: perceptron, passive-aggressive, AROW, Pegasos.
 pub trait Separate: Problem {
-    /// Finds the output that maximizes score plus `cost` times its cost, and writes the features of the gold output
-    /// minus those of the found one to `difference`, which comes empty. An index may be written more than once.
+    /// Finds the output that maximizes score plus `cost` times its cost, and writes the features of the gold
+    /// output minus those of the found one to `difference`, which comes empty. An index may be written more
+    /// than once.
     ///
     /// Called once for each example and epoch.
     fn separate(
@@ -77,7 +78,8 @@ pub trait Separate: Problem {
 pub trait Differentiate: Problem {
     /// Returns the loss of one example and adds its gradient.
     ///
-    /// Called once for each example and pass. Several threads call it at once with their own workspace and gradient.
+    /// Called once for each example and pass. Several threads call it at once with their own workspace and
+    /// gradient.
     fn differentiate<G: Gradient + ?Sized>(
         &self,
         example: usize,

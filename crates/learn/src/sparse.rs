@@ -96,7 +96,8 @@ impl Gradient for SparseVector {
     }
 }
 
-/// A gradient over all weights. Sums in double precision: hundreds of thousands of small terms meet in one weight.
+/// A gradient over all weights. Sums in double precision: hundreds of thousands of small terms meet in one
+/// weight.
 impl Gradient for [f64] {
     #[inline]
     fn add(&mut self, index: usize, value: f32) {

@@ -1,10 +1,10 @@
 //! Weights on disk: from a feature's key to its row of (label, weight) pairs.
 //!
-//! A slot of twelve bytes, `[lower half of the key, upper half, row]`, is found by the upper bits of the key and linear
-//! probing, so a feature that the model does not know costs one cache line. Keys are stored whole: no feature is taken for
-//! another, and training can go on from a model. A row with few labels is a run of label ids beside a run of weights,
-//! headed by its length; a row where most labels have a weight is one run of all of them without ids. Weights are
-//! single or half precision.
+//! A slot of twelve bytes, `[lower half of the key, upper half, row]`, is found by the upper bits of the key
+//! and linear probing, so a feature that the model does not know costs one cache line. Keys are stored whole:
+//! no feature is taken for another, and training can go on from a model. A row with few labels is a run of
+//! label ids beside a run of weights, headed by its length; a row where most labels have a weight is one run
+//! of all of them without ids. Weights are single or half precision.
 
 use std::sync::Arc;
 
@@ -70,8 +70,8 @@ fn half_bits(weight: f32) -> u16 {
     f16::from_f32(weight.clamp(-65504.0, 65504.0)).to_bits()
 }
 
-/// A half as a single, exactly: the exponent is moved by one multiplication, subnormals included, which compilers turn
-/// into vector code on any machine. Halves that are not finite are never stored.
+/// A half as a single, exactly: the exponent is moved by one multiplication, subnormals included, which
+/// compilers turn into vector code on any machine. Halves that are not finite are never stored.
 #[inline]
 fn single(bits: u16) -> f32 {
     let bits = u32::from(bits);
@@ -92,8 +92,8 @@ fn known(slots: &[u32]) -> Arc<[u64]> {
 #[derive(Debug, Clone)]
 pub struct Table {
     dimension: usize,
-    /// A bit for the lower end of every key: most features that the model does not know are seen here, in memory that stays in the
-    /// cache.
+    /// A bit for the lower end of every key: most features that the model does not know are seen here, in
+    /// memory that stays in the cache.
     known: Arc<[u64]>,
     slots: Section<u32>,
     labels: Section<u16>,
@@ -186,7 +186,8 @@ impl Table {
         None
     }
 
-    /// Adds `value` times the feature's weights to the scores of the labels. Says whether the feature is known.
+    /// Adds `value` times the feature's weights to the scores of the labels. Says whether the feature is
+    /// known.
     ///
     /// This is the inner loop of every prediction.
     #[inline]
@@ -196,8 +197,8 @@ impl Table {
         true
     }
 
-    /// As [`add`](Self::add) for the features of a whole token. All are looked up before the first row is added: lookups that do not
-    /// wait for each other overlap their cache misses. `found` is scratch space.
+    /// As [`add`](Self::add) for the features of a whole token. All are looked up before the first row is
+    /// added: lookups that do not wait for each other overlap their cache misses. `found` is scratch space.
     #[inline]
     pub fn add_all(
         &self,
@@ -277,7 +278,8 @@ impl Table {
             .filter(|&(label, weight)| weight != 0.0 && (label as usize) < self.dimension)
     }
 
-    /// Every key with its row. Names, where they were kept, are in [`FeatureNames`](crate::names::FeatureNames).
+    /// Every key with its row. Names, where they were kept, are in
+    /// [`FeatureNames`](crate::names::FeatureNames).
     pub fn rows(&self) -> impl Iterator<Item = (u64, impl Iterator<Item = (u32, f32)>)> {
         self.slots
             .chunks_exact(3)
@@ -314,8 +316,8 @@ impl TableBuilder {
         }
     }
 
-    /// Adds a feature with its weights. Weights that the chosen precision cannot tell from zero are left out; a
-    /// feature without weights takes no room.
+    /// Adds a feature with its weights. Weights that the chosen precision cannot tell from zero are left out;
+    /// a feature without weights takes no room.
     pub fn row(&mut self, key: u64, pairs: impl IntoIterator<Item = (u32, f32)>) {
         let zero = |weight: f32| match self.precision {
             Precision::Single => weight == 0.0,
@@ -352,7 +354,8 @@ impl TableBuilder {
 
     /// Stores the table under `prefix`.
     pub fn store(mut self, writer: &mut ModelWriter, prefix: &str) {
-        // Sorted by key, a feature's slot and its neighbours depend on the set of features, not on their order.
+        // Sorted by key, a feature's slot and its neighbours depend on the set of features, not on their
+        // order.
         self.keys.sort_unstable();
         let capacity = self.keys.len() + self.keys.len() * 2 / 5 + 1;
         let mut slots = vec![EMPTY; 3 * capacity];
@@ -371,8 +374,8 @@ impl TableBuilder {
     }
 }
 
-/// Weights addressed by the key's own bits, without keys: the hash kernel. Its size is fixed, and features that fall on
-/// one weight share it, which large models with tens of millions of part features bear well.
+/// Weights addressed by the key's own bits, without keys: the hash kernel. Its size is fixed, and features
+/// that fall on one weight share it, which large models with tens of millions of part features bear well.
 #[derive(Debug, Clone)]
 pub struct HashKernel {
     weights: Stored,
@@ -418,8 +421,8 @@ impl HashKernel {
         }
     }
 
-    /// Appends the weights of many keys of 32 bits. The keys of a whole example at once keep more reads from memory under way
-    /// than sums over the few keys of a part.
+    /// Appends the weights of many keys of 32 bits. The keys of a whole example at once keep more reads from
+    /// memory under way than sums over the few keys of a part.
     pub fn gather(&self, keys: &[u32], out: &mut Vec<f32>) {
         let mask = self.mask as usize;
         match &self.weights {

@@ -1,4 +1,5 @@
-//! Every trainer on small generated problems: it learns, its bits do not depend on threads, it resumes where it stopped.
+//! Every trainer on small generated problems: it learns, its bits do not depend on threads, it resumes where
+//! it stopped.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +13,8 @@ use consonant_learn::trainer::{
 const CLASSES: usize = 3;
 const INPUTS: usize = 12;
 
-/// Classification into three classes: a part is a class, its features are the inputs of the example paired with it.
+/// Classification into three classes: a part is a class, its features are the inputs of the example paired
+/// with it.
 struct Classes {
     examples: Vec<(Vec<u32>, usize)>,
 }
@@ -226,7 +228,8 @@ fn early_stopping_keeps_the_best_weights() {
     assert_eq!(trained.weights, seen[1]);
 }
 
-/// At a minimum of loss + c2·w² the gradient vanishes; with c1 it lies within c1 at zeros and balances c1 elsewhere.
+/// At a minimum of loss + c2·w² the gradient vanishes; with c1 it lies within c1 at zeros and balances c1
+/// elsewhere.
 #[test]
 fn batch_minima_satisfy_their_conditions() {
     let task = Classes::generate(200, true);

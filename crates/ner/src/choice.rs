@@ -1,6 +1,7 @@
 //! What is not learned is chosen: how much is taken from `O`, and how much agreement counts.
 //!
-//! On dev data if there is any; otherwise the training data is cut in two, and each half is labelled by a model of the other.
+//! On dev data if there is any; otherwise the training data is cut in two, and each half is labelled by a
+//! model of the other.
 
 use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
@@ -21,7 +22,7 @@ use crate::{Consistency, Ner, NerError, NerSettings};
 const BIASES: [f64; 10] = [0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6];
 /// How much agreement may count, tried in this order; 0 leaves sentences to themselves.
 const STRENGTHS: [f32; 8] = [0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0];
-/// Labels that a chain scores so many margins below its best are not looked at when strengths are compared.
+/// Labels that a chain scores this many margins below its best are not looked at when strengths are compared.
 const SLACK: f64 = 4.0;
 /// Epochs of the models of halves.
 const HALF_EPOCHS: usize = 8;
@@ -81,7 +82,8 @@ pub(crate) fn f1(model: &Ner, sentences: &[Sentence]) -> Result<f64, NerError> {
     Ok(counts.score().f1)
 }
 
-/// The bias with the best F over all trials. `first` stays unless another is better, among those tried before an interrupt.
+/// The bias with the best F over all trials. `first` stays unless another is better, among those tried before
+/// an interrupt.
 pub(crate) fn bias(
     trials: &[Trial<'_>],
     margin: f64,
@@ -113,7 +115,8 @@ pub(crate) fn strength(
     })
 }
 
-/// The choice with the highest score; the first of equal ones. The first is always looked at, others until an interrupt.
+/// The choice with the highest score; the first of equal ones. The first is always looked at, others until an
+/// interrupt.
 fn best(
     choices: impl Iterator<Item = f32>,
     is_interrupted: &dyn Fn() -> bool,
@@ -132,7 +135,8 @@ fn best(
     Ok(best.1)
 }
 
-/// Both halves of the training data, each with a model of the other one. A half without any entity teaches nothing and is left out.
+/// Both halves of the training data, each with a model of the other one. A half without any entity teaches
+/// nothing and is left out.
 pub(crate) fn halves(
     lesson: &Lesson<'_>,
     described: &Description,

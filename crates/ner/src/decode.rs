@@ -1,4 +1,5 @@
-//! How a recognizer decodes: texts to features, features to scores, scores to the best labels, and labels that agree.
+//! How a recognizer decodes: texts to features, features to scores, scores to the best labels, and labels
+//! that agree.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -36,7 +37,8 @@ consonant_task::settings! {
         decoder: Option<Solver> = None, "NAME";
         /// Adds the probability of each label by the sentence's chain, in MISC as `Prob=0.987`.
         marginals: bool = false, "";
-        /// Adds the K best outputs of each sentence's chain, as comments `# entities_2 = score label label …`.
+        /// Adds the K best outputs of each sentence's chain, as comments `# entities_2 = score label label
+        /// …`.
         n_best: usize = 1, "K" in 1.0..=1000.0;
     }
 }
@@ -58,8 +60,8 @@ struct Answer {
 }
 
 impl Ner {
-    /// Finds the entities of sentences, in order and with their document marks, and writes them in place. Labels agree among the
-    /// sentences that are decoded together.
+    /// Finds the entities of sentences, in order and with their document marks, and writes them in place.
+    /// Labels agree among the sentences that are decoded together.
     pub(crate) fn label(
         &self,
         sentences: &mut [Sentence],
@@ -119,9 +121,9 @@ impl Ner {
         Usage(text).into()
     }
 
-    /// The labels of sentences, one list of label numbers each, from what the models say about them. With `slack`, labels that the chain
-    /// scores so much below its best are not looked at in patterns: nearly the same answer in a tenth of the time, without a
-    /// certificate.
+    /// The labels of sentences, one list of label numbers each, from what the models say about them. With
+    /// `slack`, labels that the chain scores so much below its best are not looked at in patterns: nearly the
+    /// same answer in a tenth of the time, without a certificate.
     pub(crate) fn paths_of(
         &self,
         sentences: &[Sentence],
@@ -145,7 +147,8 @@ impl Ner {
         Ok(Readings { scores: self.scores(sentences)?, words: self.read_words(sentences) })
     }
 
-    /// What the word model, if there is one, says about the words that may be names; a row of zeros for others.
+    /// What the word model, if there is one, says about the words that may be names; a row of zeros for
+    /// others.
     pub(crate) fn read_words(&self, sentences: &[Sentence]) -> Vec<f32> {
         let Agreement::Words { ordinary, chain, readers, .. } = &self.agreement else { return Vec::new() };
         let labels = self.labels.len();
@@ -179,8 +182,8 @@ impl Ner {
         Ok(scores?.into_iter().flatten().collect())
     }
 
-    /// The graph of each group of sentences in which something has to agree, as a problem in JSON for `consonant solve`; none unless
-    /// labels agree by patterns.
+    /// The graph of each group of sentences in which something has to agree, as a problem in JSON for
+    /// `consonant solve`; none unless labels agree by patterns.
     pub(crate) fn graphs(&self, sentences: &[Sentence]) -> Result<Vec<String>, NerError> {
         let Agreement::Patterns { ordinary, layout, weights } = &self.agreement else {
             return Ok(Vec::new());

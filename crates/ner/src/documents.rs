@@ -1,17 +1,20 @@
-//! Which sentences belong together: those of a document by its mark, posts without marks by the words they share.
+//! Which sentences belong together: those of a document by its mark, posts without marks by the words they
+//! share.
 
 use consonant_learn::hash;
 use consonant_text::Sentence;
 use consonant_text::document::ranges;
 use rustc_hash::FxHashMap;
 
-/// Posts that share more than so many words are about one thing (Qian & Liu 2014, section 4.1.3).
+/// Posts that share more than this many words are about one thing (Qian & Liu 2014, section 4.1.3).
 const OVERLAP: u32 = 4;
-/// Words of more posts than this say nothing about what a post is about. It also bounds the pairs that are compared.
+/// Words of more posts than this say nothing about what a post is about. It also bounds the pairs that are
+/// compared.
 const MOST_POSTS: usize = 64;
 
-/// The groups within which labels agree: documents where they are marked; otherwise clusters by single linkage, two sentences being linked
-/// if they share more than four distinct words. Groups are in the order of their first sentence.
+/// The groups within which labels agree: documents where they are marked; otherwise clusters by single
+/// linkage, two sentences being linked if they share more than four distinct words. Groups are in the order
+/// of their first sentence.
 pub fn groups(sentences: &[Sentence]) -> Vec<Vec<usize>> {
     if sentences.iter().any(Sentence::starts_document) {
         return ranges(sentences).into_iter().map(Iterator::collect).collect();

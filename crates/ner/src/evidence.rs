@@ -1,8 +1,8 @@
-//! What a text says about a word in other places (the global features of Chieu & Ng 2002, Named entity recognition: a
-//! maximum entropy approach using global information, COLING).
+//! What a text says about a word in other places (the global features of Chieu & Ng 2002, Named entity
+//! recognition: a maximum entropy approach using global information, COLING).
 //!
-//! For each word, its other occurrences in the text tell how they are written and between which words they stand. A word
-//! keeps at most [`MOST`] facts, so a text of one word repeated takes no more than linear time.
+//! For each word, its other occurrences in the text tell how they are written and between which words they
+//! stand. A word keeps at most [`MOST`] facts, so a text of one word repeated takes no more than linear time.
 
 use std::collections::BTreeSet;
 
@@ -90,13 +90,15 @@ pub(crate) struct Evidence {
     lower: String,
 }
 
-/// The feature of how a word is written here and elsewhere; `written` has a bit for each of [`Fact::WRITTEN`].
+/// The feature of how a word is written here and elsewhere; `written` has a bit for each of
+/// [`Fact::WRITTEN`].
 fn written_key(case: Case, is_first: bool, written: u64) -> u64 {
     let here = hash::combine(hash::combine(1, case as u64), u64::from(is_first));
     hash::combine(here, written)
 }
 
-/// Calls `each` with the key and the name of every feature that evidence may make of words. Slow: for explanations.
+/// Calls `each` with the key and the name of every feature that evidence may make of words. Slow: for
+/// explanations.
 pub(crate) fn name_features(words: &BTreeSet<&str>, mut each: impl FnMut(u64, &dyn Fn() -> String)) {
     for word in words {
         for fact in Fact::NEXT_TO {

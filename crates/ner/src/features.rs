@@ -1,4 +1,5 @@
-//! What a recognizer looks at: templates over the words of the sentence, and evidence from the rest of the text.
+//! What a recognizer looks at: templates over the words of the sentence, and evidence from the rest of the
+//! text.
 
 use std::sync::Arc;
 
@@ -133,7 +134,8 @@ impl FeatureReader {
         self.features.extractor.pair_features(&self.workspace, word, pairs);
     }
 
-    /// Adds the weights of a word's features to its scores; sums are kept for one table only, the one with `keep`.
+    /// Adds the weights of a word's features to its scores; sums are kept for one table only, the one with
+    /// `keep`.
     pub(crate) fn add_scores(
         &self,
         sums: &mut TypeSums,

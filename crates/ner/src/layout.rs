@@ -1,7 +1,7 @@
 //! How the sentences of a text are set: headlines in capitals, lines of a table, datelines.
 //!
-//! In a line of capitals a capital says nothing, and in a table a town is often a team: what the words of such lines are is learned
-//! apart from those in running text.
+//! In a line of capitals a capital says nothing, and in a table a town is often a team: what the words of
+//! such lines are is learned apart from those in running text.
 
 use std::collections::BTreeSet;
 
@@ -64,8 +64,8 @@ impl Layout {
         self.lines[sentence] / 2 == Style::Capitals as u64
     }
 
-    /// Adds the keys of what the sentence's looks say about a word: `near` are the keys of the words before, here and after, in lower
-    /// case, and `case` is how the word is written.
+    /// Adds the keys of what the sentence's looks say about a word: `near` are the keys of the words before,
+    /// here and after, in lower case, and `case` is how the word is written.
     pub(crate) fn features(&self, sentence: usize, near: [u64; 3], case: u64, keys: &mut Vec<u64>) {
         let line = self.lines[sentence];
         let before = sentence.checked_sub(1).map_or(NONE, |before| self.lines[before]);
@@ -99,7 +99,8 @@ fn word_key(style: u64, place: u64, word: u64) -> u64 {
     hash::combine(seed(2 + place), hash::combine(style, word))
 }
 
-/// Calls `each` with the key and the name of every feature that the looks of lines may make of words written in one case.
+/// Calls `each` with the key and the name of every feature that the looks of lines may make of words written
+/// in one case.
 pub(crate) fn name_features(
     words: &BTreeSet<&str>,
     case: u64,

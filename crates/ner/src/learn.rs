@@ -37,7 +37,8 @@ const LIKELY: f64 = 5.0;
 const MARGIN: f64 = 2.0;
 /// With fewer words in names, halves of the training data tell nothing.
 const ENOUGH: usize = 200;
-/// Passes of an online method without dev data to say when to stop: later ones only wear in the training data.
+/// Passes of an online method without dev data to say when to stop: later ones only wear in the training
+/// data.
 const EPOCHS: usize = 12;
 /// With dev data more passes are tried.
 const MOST_EPOCHS: usize = 25;
@@ -62,13 +63,14 @@ consonant_task::settings! {
         clusters: Option<InputFile> = None, "FILE";
         /// Word vectors in text: `word number number …`.
         vectors: Option<InputFile> = None, "FILE", research;
-        /// What is taken from the score of O, for more recall (default: what is best on dev, or on halves of the training data).
+        /// What is taken from the score of O, for more recall (default: what is best on dev, or on halves of
+        /// the training data).
         bias: Option<f32> = None, "NUMBER" in ..;
-        /// How much agreement counts beside the sentence's own chain (default: what is best on dev, or on halves of the training
-        /// data).
+        /// How much agreement counts beside the sentence's own chain (default: what is best on dev, or on
+        /// halves of the training data).
         strength: Option<f32> = None, "NUMBER" in 0.0..;
-        /// Lets words agree document by document, or over all that is decoded together (default: by document where documents are
-        /// marked).
+        /// Lets words agree document by document, or over all that is decoded together (default: by document
+        /// where documents are marked).
         scope: Option<Scope> = None, "document|set", research;
         /// Looks at other occurrences of a word in its text, and at how lines are set.
         evidence: bool = true, "on|off", research;
@@ -127,8 +129,8 @@ pub(crate) struct Lesson<'l> {
 }
 
 impl Lesson<'_> {
-    /// Trains a recognizer. What an interrupt leaves incomplete is left out, so that the model may be one of sentences alone although
-    /// agreement was asked for.
+    /// Trains a recognizer. What an interrupt leaves incomplete is left out, so that the model may be one of
+    /// sentences alone although agreement was asked for.
     pub(crate) fn learn(&self, watch: &mut Watch<'_>) -> Result<Trained, NerError> {
         let Self { sentences, dev, features, settings, numbered, .. } = *self;
         let gold_of = |sentences: &[Sentence]| -> Vec<Vec<String>> {
@@ -291,7 +293,8 @@ impl Lesson<'_> {
         let agrees = described.settings.consistency != Consistency::None;
         if let (Some(dev), true) = (dev, agrees) {
             described.f1 = Some(choice::f1(&model, dev)?);
-            // Choices were made by quick decoding; should the full one disagree with them, sentences are left to themselves.
+            // Choices were made by quick decoding; should the full one disagree with them, sentences are left
+            // to themselves.
             if settings.strength.is_none() && described.f1 < local.1 {
                 (model.strength, (model.bias, described.f1)) = (0.0, local);
             }
@@ -321,7 +324,8 @@ impl Lesson<'_> {
     }
 }
 
-/// The data on which choices are made: dev, or else halves of the training data, unless they are too small to tell anything.
+/// The data on which choices are made: dev, or else halves of the training data, unless they are too small to
+/// tell anything.
 fn trials<'t, 'd>(
     on_dev: &'t mut Option<Trial<'d>>,
     halves: &'t mut [Trial<'d>],

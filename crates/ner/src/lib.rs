@@ -1,7 +1,8 @@
 //! Named entities: chains over sentences, and labels that agree across a text.
 //!
-//! The same five files as in every task: what a part is (a label at a word), its features ([`built_in_templates`]), how it decodes
-//! ([`NerOptions`]), how it learns ([`NerSettings`]) and its model on disk ([`Ner`]).
+//! The same five files as in every task: what a part is (a label at a word), its features
+//! ([`built_in_templates`]), how it decodes ([`NerOptions`]), how it learns ([`NerSettings`]) and its model
+//! on disk ([`Ner`]).
 //!
 //! ```
 //! use consonant_ner::{Ner, NerOptions, NerSettings};

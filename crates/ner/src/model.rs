@@ -27,7 +27,7 @@ use crate::{NerError, evidence};
 /// The name of the task in model files.
 pub const TASK: &str = "ner";
 
-/// Names are kept for so many of the strongest features.
+/// Names are kept for this many of the strongest features.
 const NAMED_FEATURES: usize = 500;
 const FORMATS: &[Format] = &[Format::Columns, Format::Conllu];
 
@@ -296,7 +296,8 @@ impl Ner {
         self.chain.strongest(self.names.as_ref(), count)
     }
 
-    /// What makes labels agree by patterns, as it counts: for each way to agree, its weight. Empty for other kinds of agreement.
+    /// What makes labels agree by patterns, as it counts: for each way to agree, its weight. Empty for other
+    /// kinds of agreement.
     pub fn agreement_weights(&self) -> Vec<(String, f32)> {
         let Agreement::Patterns { layout, weights, .. } = &self.agreement else { return Vec::new() };
         let names = layout.names(&self.labels);

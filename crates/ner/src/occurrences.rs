@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::NerError;
 
-/// A word that was seen so often in training, and never in a name, is taken for no name.
+/// A word that was seen this often in training, and never in a name, is not taken for a name.
 const ORDINARY: u32 = 10;
 /// Longest phrase that has a pattern of its own; the words of longer ones still agree one by one.
 const LONGEST: usize = 6;
@@ -57,7 +57,8 @@ impl OrdinaryWords {
     }
 }
 
-/// The tokens of a group of sentences, counted through, that have the same word: for each word with several occurrences, these in order.
+/// The tokens of a group of sentences, counted through, that have the same word: for each word with several
+/// occurrences, these in order.
 #[derive(Debug, Default)]
 pub(crate) struct Occurrences {
     /// For each token, the number of its chain, or [`ALONE`].
@@ -78,7 +79,8 @@ impl Occurrences {
         Self::read_by(sentences, |_, form| ordinary.key(form))
     }
 
-    /// Reads a group of sentences, in which words are the same if they have the same key by the number of their sentence and their form.
+    /// Reads a group of sentences, in which words are the same if they have the same key by the number of
+    /// their sentence and their form.
     pub(crate) fn read_by<'s>(
         sentences: impl Iterator<Item = &'s Sentence>,
         key: impl Fn(usize, &str) -> Option<u64>,
@@ -143,8 +145,9 @@ impl Occurrences {
         self.chain_of[token] != ALONE
     }
 
-    /// Pairs of a phrase of several words with its next occurrence: first tokens and length. Phrases are as long as both places agree, up to
-    /// a limit, and do not cross sentences; parts of a longer phrase are not listed again.
+    /// Pairs of a phrase of several words with its next occurrence: first tokens and length. Phrases are as
+    /// long as both places agree, up to a limit, and do not cross sentences; parts of a longer phrase are not
+    /// listed again.
     pub(crate) fn phrases(&self) -> Vec<(usize, usize, usize)> {
         let mut phrases = Vec::new();
         for sentence in self.sentences.windows(2) {

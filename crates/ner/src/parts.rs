@@ -29,8 +29,8 @@ pub(crate) fn written_labels(sentence: &Sentence) -> Vec<&str> {
     (0..sentence.len()).map(|word| sentence.entity_label(word)).collect()
 }
 
-/// The gold labels of a sentence in a scheme. Labels that break their own scheme (an entity that crosses into the sentence, say)
-/// are read as conlleval reads them.
+/// The gold labels of a sentence in a scheme. Labels that break their own scheme (an entity that crosses into
+/// the sentence, say) are read as conlleval reads them.
 pub(crate) fn gold_labels(sentence: &Sentence, scheme: Scheme) -> Vec<String> {
     scheme.repair(&written_labels(sentence))
 }

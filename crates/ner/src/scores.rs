@@ -5,10 +5,11 @@ use std::sync::Arc;
 /// What the chain says about one sentence.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SentenceScores {
-    /// A row of scores for each word; labels that may not begin or end a sentence are at minus infinity there.
+    /// A row of scores for each word; labels that may not begin or end a sentence are at minus infinity
+    /// there.
     pub(crate) nodes: Vec<f32>,
-    /// For each word but the first, scores by previous label and label, if they differ from word to word; else nothing. Words of equal
-    /// shapes share a table.
+    /// For each word but the first, scores by previous label and label, if they differ from word to word;
+    /// else nothing. Words of equal shapes share a table.
     pub(crate) steps: Vec<Arc<[f32]>>,
     /// The best labels, and their score.
     pub(crate) path: Vec<u32>,

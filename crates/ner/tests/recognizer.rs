@@ -179,8 +179,8 @@ fn data_without_marks_is_grouped_by_shared_words() {
     }
 }
 
-/// What is there when training is interrupted is the chain, so that is what the model has: to the byte the one that was never to
-/// agree.
+/// What is there when training is interrupted is the chain, so that is what the model has: to the byte the
+/// one that was never to agree.
 #[test]
 fn an_interrupted_training_leaves_agreement_out_and_says_so() {
     let (text, dev) = (read(&documents(50, 1, true)), read(&documents(10, 2, true)));

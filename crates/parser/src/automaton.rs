@@ -1,25 +1,25 @@
 //! Head automata: which modifiers a head takes, and under which head of its own.
 //!
-//! They are factors known by their best configuration, written against the public [`Oracle`] trait. A configuration is the
-//! sorted list of the links it switches on.
+//! They are factors known by their best configuration, written against the public [`Oracle`] trait. A
+//! configuration is the sorted list of the links it switches on.
 
 use consonant_map::oracle::Oracle;
 
 use crate::parts::{pairs_below, triples_below};
 
-/// A head chooses one head of its own and sequences of modifiers on one or both sides, with scores for two and for three
-/// neighbours.
+/// A head chooses one head of its own and sequences of modifiers on one or both sides, with scores for two
+/// and for three neighbours.
 ///
-/// With incoming arc g and modifiers m₁ < … < m_p of a side, numbered outwards, m₀ the start, number 0, and m_{p+1} the end,
-/// a side is worth the sum of `pairs[g][C(m_k,2) + m_{k−1}]` over k = 1 … p + 1 (siblings, grandparents and grand-siblings in
-/// one table; Koo et al. 2010) and of `triples[C(m_k,3) + C(m_{k−1},2) + m_{k−2}]` over k = 2 … p + 1 (Koo & Collins 2010;
-/// Martins, Almeida & Smith 2013). Given the incoming arc, the sides are independent. The best configuration takes O(g p²),
-/// with triples O(g p³). One automaton for all that a head decides makes a tighter relaxation than several, with fewer
-/// factors to agree; where g and p are large, one for pairs and one for triples, without the incoming arcs, take
-/// O(g p² + p³).
+/// With incoming arc g and modifiers m₁ < … < m_p of a side, numbered outwards, m₀ the start, number 0, and
+/// m_{p+1} the end, a side is worth the sum of `pairs[g][C(m_k,2) + m_{k−1}]` over k = 1 … p + 1 (siblings,
+/// grandparents and grand-siblings in one table; Koo et al. 2010) and of `triples[C(m_k,3) + C(m_{k−1},2) +
+/// m_{k−2}]` over k = 2 … p + 1 (Koo & Collins 2010; Martins, Almeida & Smith 2013). Given the incoming arc,
+/// the sides are independent. The best configuration takes O(g p²), with triples O(g p³). One automaton for
+/// all that a head decides makes a tighter relaxation than several, with fewer factors to agree; where g and
+/// p are large, one for pairs and one for triples, without the incoming arcs, take O(g p² + p³).
 ///
-/// The links are the arcs into the head, if there are any, then the arcs to the candidate modifiers on the left,
-/// outwards, then those on the right.
+/// The links are the arcs into the head, if there are any, then the arcs to the candidate modifiers on the
+/// left, outwards, then those on the right.
 #[derive(Debug, Clone, Default)]
 pub struct Head {
     incoming: usize,
@@ -31,13 +31,15 @@ pub struct Head {
 pub struct HeadSide {
     /// Candidate modifiers.
     pub modifiers: usize,
-    /// For each incoming arc (once, if there is none) C(modifiers + 2, 2) scores of neighbours; empty if they have none.
+    /// For each incoming arc (once, if there is none) C(modifiers + 2, 2) scores of neighbours; empty if they
+    /// have none.
     pub pairs: Vec<f64>,
     /// C(modifiers + 2, 3) scores of three neighbours; empty if they have none.
     pub triples: Vec<f64>,
 }
 
-/// As many incoming arcs go through the recursion together: its inner loops are too short to gain from vectors.
+/// As many incoming arcs go through the recursion together: its inner loops are too short to gain from
+/// vectors.
 const LANES: usize = 4;
 type Lanes = [f64; LANES];
 const NOTHING: Lanes = [f64::NEG_INFINITY; LANES];
@@ -96,8 +98,9 @@ impl Tables {
         &self.triples[start..start + j]
     }
 
-    /// For one block of incoming arcs, fills `values[C(k,2) + j]`, the best prefix whose last two modifiers are j and k, or, without
-    /// triples, `values[k]`, the best prefix that ends with k. Returns the best values of the side.
+    /// For one block of incoming arcs, fills `values[C(k,2) + j]`, the best prefix whose last two modifiers
+    /// are j and k, or, without triples, `values[k]`, the best prefix that ends with k. Returns the best
+    /// values of the side.
     fn prefixes(&self, block: usize, scores: &[f64], values: &mut [Lanes]) -> Lanes {
         let pairs = &self.pairs[block * self.size()..][..self.size()];
         let end = self.modifiers + 1;
@@ -180,7 +183,8 @@ impl Tables {
 }
 
 impl Head {
-    /// An automaton over `incoming` arcs into the head (none for a root) and the modifiers of its left and right side.
+    /// An automaton over `incoming` arcs into the head (none for a root) and the modifiers of its left and
+    /// right side.
     ///
     /// # Panics
     /// If the tables of a side have other lengths than its modifiers ask for.

@@ -1,7 +1,8 @@
 //! The best tree under given scores of parts, with its certificate.
 //!
-//! First order is one call of the arborescence oracle. Beyond that, a binary variable stands for each candidate arc, and
-//! factors over them are made to agree: the tree, head automata on both sides of each head, the sequence of heads, pairs.
+//! First order is one call of the arborescence oracle. Beyond that, a binary variable stands for each
+//! candidate arc, and factors over them are made to agree: the tree, head automata on both sides of each
+//! head, the sequence of heads, pairs.
 
 use std::time::Instant;
 
@@ -20,9 +21,9 @@ use crate::{ParserError, projective};
 /// How a [`TreeDecoder`] works.
 #[derive(Debug, Clone)]
 pub struct TreeDecoderOptions {
-    /// AD3, with a short branch and bound where it leaves a gap ([`nodes`](Self::nodes)); subgradient steps on the same
-    /// decomposition, for comparison; or exact: branch and bound to the end. At first order all are one call of the
-    /// arborescence oracle.
+    /// AD3, with a short branch and bound where it leaves a gap ([`nodes`](Self::nodes)); subgradient steps
+    /// on the same decomposition, for comparison; or exact: branch and bound to the end. At first order all
+    /// are one call of the arborescence oracle.
     pub method: Method,
     /// The best tree without crossing arcs instead, by dynamic programming; first order only.
     pub projective: bool,
@@ -30,8 +31,8 @@ pub struct TreeDecoderOptions {
     pub root_children: RootChildren,
     /// Iterations at most; each algorithm has a default of its own.
     pub max_iterations: Option<usize>,
-    /// Nodes of branch and bound at most, where AD3 leaves a gap. Training does without: there the tree matters, not
-    /// its certificate.
+    /// Nodes of branch and bound at most, where AD3 leaves a gap. Training does without: there the tree
+    /// matters, not its certificate.
     pub nodes: usize,
 }
 
@@ -49,28 +50,31 @@ impl Default for TreeDecoderOptions {
 
 /// Iterations of AD3 at most: sentences that agree at all mostly do so within a few dozen.
 const AD3_ITERATIONS: usize = 150;
-/// Long sentences have fewer iterations, and fewer nodes to prove their trees: so many in all words together.
+/// Long sentences get fewer iterations, and fewer nodes to prove their trees: this many, divided by the
+/// number of words.
 const WORD_ITERATIONS: usize = 9000;
 const WORD_NODES: usize = 900;
-/// So have those with many candidates, on which an iteration takes longer: so many times a pair of siblings is looked at
-/// below a grandparent, in all iterations (and, with a node for an iteration, in all nodes). Of the 2,001 sentences of English-EWT's
-/// dev data none needs as much. Words drawn at random have twice as many candidates as a text, five times the work, and no
-/// tree that is worth a proof.
+/// So do those with many candidates, on which an iteration takes longer: a pair of siblings below a
+/// grandparent is looked at this many times, in all iterations (and, with a node for an iteration, in all
+/// nodes). Of the 2,001 sentences of English-EWT's dev data none needs as much. Words drawn at random have
+/// twice as many candidates as a text, five times the work, and no tree that is worth a proof.
 const PAIR_ITERATIONS: usize = 3_000_000;
 const PAIR_NODES: usize = 200_000;
-/// But so many iterations they have, long ones and those with many candidates.
+/// Long sentences, and those with many candidates, still get this many iterations.
 const LEAST_ITERATIONS: usize = 30;
 const FEWEST_ITERATIONS: usize = 20;
 /// And fewer nodes than this are not worth their time: with so many candidates they prove next to nothing.
 const LEAST_NODES: usize = 8;
-/// AD3's penalty at the start: automata and trees are best begun near one configuration (twice as fast as the default).
+/// AD3's penalty at the start: automata and trees are best begun near one configuration (twice as fast as the
+/// default).
 const AD3_PENALTY: f64 = 0.05;
 /// Where the relaxation is fractional, more digits of it would not change the tree that it is rounded to.
 const AD3_RESIDUAL: f64 = 1e-4;
 /// Iterations of AD3 between looks at the bound: half of the sentences agree at the first look.
 const AD3_REPORT: usize = 5;
 
-/// Finds best trees, sentence after sentence, in the same buffers: graph, automata and the solver's state too.
+/// Finds best trees, sentence after sentence, in the same buffers: graph, automata and the solver's state
+/// too.
 #[derive(Default)]
 pub struct TreeDecoder {
     /// How; may be changed from sentence to sentence.
@@ -251,8 +255,8 @@ fn best_tree(
     value
 }
 
-/// A head whose automaton would look at more prefixes than this has an automaton for each side, and others for three
-/// siblings.
+/// A head whose automaton would look at more prefixes than this has an automaton for each side, and others
+/// for three siblings.
 const MOST_PREFIXES: usize = 20_000;
 
 /// The factor graph of one sentence after the other, in the same memory.
@@ -266,8 +270,8 @@ struct GraphBuilder {
 }
 
 impl GraphBuilder {
-    /// The factor graph over the candidate arcs; returns the factor of the tree. Links of the tree and of the sequence are
-    /// the arcs as they stand.
+    /// The factor graph over the candidate arcs; returns the factor of the tree. Links of the tree and of the
+    /// sequence are the arcs as they stand.
     fn build(
         &mut self,
         parts: &TreeParts,

@@ -1,7 +1,7 @@
 //! What a parser has learned: its strongest weights, with the names of their features.
 //!
-//! A hash kernel knows no names. So training writes down those of the strongest weights, as it finds them in the parts of the
-//! training data. Where features share a weight, the first one found gives the name.
+//! A hash kernel knows no names. So training writes down those of the strongest weights, as it finds them in
+//! the parts of the training data. Where features share a weight, the first one found gives the name.
 
 use consonant_learn::names::{self, WantedNames};
 use consonant_text::Sentence;
@@ -10,9 +10,9 @@ use crate::features::{Attribute, Encoded, Features, Vocabulary};
 use crate::parts::{PartKinds, Side, TreeParts};
 use crate::score::Part;
 
-/// So many weights have names in a model.
+/// This many weights have names in a model.
 const NAMED: usize = 500;
-/// Names are looked for in so many sentences.
+/// Names are looked for in this many sentences.
 const SENTENCES: usize = 3000;
 
 /// Looks for the names of the strongest weights in sentences and their candidate arcs.

@@ -1,7 +1,7 @@
 //! Labels of arcs: a linear classifier over the finished tree, one word at a time.
 //!
-//! A feature's weights for all labels stand side by side in one hash kernel, beginning at the feature's own place; rows of
-//! different features overlap, as weights in a hash kernel do.
+//! A feature's weights for all labels stand side by side in one hash kernel, beginning at the feature's own
+//! place; rows of different features overlap, as weights in a hash kernel do.
 
 use consonant_learn::LearnError;
 use consonant_learn::problem::{Problem, Separate, Separation, Weights};

@@ -1,9 +1,9 @@
 //! Non-projective dependency parsing with higher-order parts that agree.
 //!
-//! A tree's score is a sum over its parts: arcs, siblings, grandparents, and more ([`PartKinds`]). Finding the best tree is
-//! easy for arcs alone and NP-hard beyond; so each kind of parts is solved by its own dynamic program, and alternating
-//! directions (AD3) make them agree (Martins, Almeida & Smith 2013, *Turning on the Turbo*). Each tree comes with a
-//! [`Certificate`](consonant_task::Certificate): most are proven best.
+//! A tree's score is a sum over its parts: arcs, siblings, grandparents, and more ([`PartKinds`]). Finding
+//! the best tree is easy for arcs alone and NP-hard beyond; so each kind of parts is solved by its own
+//! dynamic program, and alternating directions (AD3) make them agree (Martins, Almeida & Smith 2013, *Turning
+//! on the Turbo*). Each tree comes with a [`Certificate`](consonant_task::Certificate): most are proven best.
 //!
 //! ```
 //! use consonant_parser::{Parser, ParserOptions, ParserSettings};

@@ -1,8 +1,9 @@
 //! Sums over all dependency trees by the matrix-tree theorem.
 //!
-//! With weights w = exp(score), the determinant of a Laplacian matrix is the sum over trees of the product of their arcs'
-//! weights (Tutte 1984), and the probability of each arc follows from the inverse. For exactly one child of the root, the
-//! first row holds the weights of the root's arcs (Koo, Globerson, Carreras & Collins 2007).
+//! With weights w = exp(score), the determinant of a Laplacian matrix is the sum over trees of the product of
+//! their arcs' weights (Tutte 1984), and the probability of each arc follows from the inverse. For exactly
+//! one child of the root, the first row holds the weights of the root's arcs (Koo, Globerson, Carreras &
+//! Collins 2007).
 
 use consonant_map::oracle::arborescence::RootChildren;
 
@@ -15,14 +16,15 @@ pub struct MatrixTree {
     pivots: Vec<usize>,
 }
 
-/// Scores further below the best arc into the same word count as this far: their probability is nothing in double
-/// precision either way, and the matrix stays away from singularity.
+/// Scores further below the best arc into the same word count as this far: their probability is nothing in
+/// double precision either way, and the matrix stays away from singularity.
 const LOWEST: f64 = -30.0;
 
 impl MatrixTree {
-    /// Writes the probability of each arc and returns the logarithm of the sum over all trees. `scores` and `marginals` are
-    /// indexed by `modifier - 1` times `words + 1` plus head; entries of a word as its own head are not looked at.
-    /// Nothing is returned when the numbers leave what double precision can tell apart; `marginals` is then undefined.
+    /// Writes the probability of each arc and returns the logarithm of the sum over all trees. `scores` and
+    /// `marginals` are indexed by `modifier - 1` times `words + 1` plus head; entries of a word as its own
+    /// head are not looked at. Nothing is returned when the numbers leave what double precision can tell
+    /// apart; `marginals` is then undefined.
     pub fn marginals(
         &mut self,
         words: usize,
@@ -91,8 +93,8 @@ impl MatrixTree {
     }
 }
 
-/// Writes the inverse of a square matrix and returns the logarithm of its determinant; nothing if that is not positive.
-/// LU with partial pivoting; the matrix is destroyed.
+/// Writes the inverse of a square matrix and returns the logarithm of its determinant; nothing if that is not
+/// positive. LU with partial pivoting; the matrix is destroyed.
 fn invert(n: usize, a: &mut [f64], inverse: &mut Vec<f64>, pivots: &mut Vec<usize>) -> Option<f64> {
     let (mut log_determinant, mut is_positive) = (0.0, true);
     pivots.clear();

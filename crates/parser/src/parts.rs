@@ -1,9 +1,10 @@
 //! The parts of a dependency tree, and where their scores stand.
 //!
-//! A part is a small piece of a tree: an arc, or a few arcs that stand together in one of the ways of [`PartKinds`]. The parts
-//! of a sentence follow from its candidate arcs alone, so they are never listed: a part is an index that is computed from
-//! its arcs. Subsets of the candidate modifiers on one side of a head are numbered by the combinatorial number system:
-//! i < j is number C(j,2) + i, and i < j < k is number C(k,3) + C(j,2) + i. All scores of a sentence stand in one flat array.
+//! A part is a small piece of a tree: an arc, or a few arcs that stand together in one of the ways of
+//! [`PartKinds`]. The parts of a sentence follow from its candidate arcs alone, so they are never listed: a
+//! part is an index that is computed from its arcs. Subsets of the candidate modifiers on one side of a head
+//! are numbered by the combinatorial number system: i < j is number C(j,2) + i, and i < j < k is number
+//! C(k,3) + C(j,2) + i. All scores of a sentence stand in one flat array.
 
 use std::ops::Range;
 
@@ -84,8 +85,8 @@ pub(crate) fn triples_below(n: usize) -> usize {
 }
 
 impl Side {
-    /// The number of candidate modifiers. They are numbered outwards from 1; 0 is the start, and one more than their
-    /// number is the end.
+    /// The number of candidate modifiers. They are numbered outwards from 1; 0 is the start, and one more
+    /// than their number is the end.
     pub fn modifiers(&self) -> usize {
         self.outgoing.len()
     }
@@ -142,7 +143,8 @@ pub struct TreeParts {
 }
 
 impl TreeParts {
-    /// The parts over candidate arcs (head, modifier), sorted by modifier, then head; words are counted from 1.
+    /// The parts over candidate arcs (head, modifier), sorted by modifier, then head; words are counted from
+    /// 1.
     pub fn new(
         words: usize,
         arcs: &[(usize, usize)],
@@ -309,8 +311,8 @@ impl TreeParts {
         !self.bigrams.is_empty()
     }
 
-    /// The part of arc number `before` into the word before `word` and arc number `own` into `word`, both counted among
-    /// the arcs into their word.
+    /// The part of arc number `before` into the word before `word` and arc number `own` into `word`, both
+    /// counted among the arcs into their word.
     pub fn head_bigram(&self, word: usize, before: usize, own: usize) -> Option<usize> {
         self.bigrams.get(word.wrapping_sub(2)).map(|start| start + before * self.arcs_into(word).len() + own)
     }
@@ -322,8 +324,8 @@ impl TreeParts {
         Some(range.start + at)
     }
 
-    /// Calls `part` with every part of a tree, given the head of each word (0: the root). Arcs that are not candidates
-    /// are left out, and so are the parts that need them.
+    /// Calls `part` with every part of a tree, given the head of each word (0: the root). Arcs that are not
+    /// candidates are left out, and so are the parts that need them.
     pub fn of_tree(&self, heads: &[usize], mut part: impl FnMut(usize)) {
         let arcs: Vec<Option<usize>> = (1..=self.words).map(|m| self.arc(heads[m - 1], m)).collect();
         arcs.iter().flatten().for_each(|&arc| part(arc));

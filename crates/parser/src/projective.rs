@@ -4,8 +4,8 @@ use consonant_map::oracle::arborescence::RootChildren;
 
 use crate::parts::TreeParts;
 
-/// Spans of words s..=t, of two kinds: *open* spans are about to be joined by an arc between their ends, *closed* spans are
-/// complete at one end. Each with its head at the left or at the right.
+/// Spans of words s..=t, of two kinds: *open* spans are about to be joined by an arc between their ends,
+/// *closed* spans are complete at one end. Each with its head at the left or at the right.
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
     /// Scores of arcs, [head][modifier].

@@ -1,8 +1,8 @@
 //! Which arcs are candidates: a first-order probabilistic model looks at all of them.
 //!
-//! It is trained by itself, by gradient descent on the likelihood of trees. A word keeps its most probable heads (Martins,
-//! Almeida & Smith 2013, footnote 10), and always the head that it has in the model's own best tree, so that the
-//! candidates hold a tree.
+//! It is trained by itself, by gradient descent on the likelihood of trees. A word keeps its most probable
+//! heads (Martins, Almeida & Smith 2013, footnote 10), and always the head that it has in the model's own
+//! best tree, so that the candidates hold a tree.
 
 use consonant_learn::LearnError;
 use consonant_learn::model::{Model, ModelWriter};
@@ -19,7 +19,7 @@ use crate::{ParserError, TrainingSentence};
 /// How many heads a word keeps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PruningLimits {
-    /// At most so many.
+    /// At most this many.
     pub heads: usize,
     /// None that is less probable than this share of the most probable one.
     pub share: f32,

@@ -93,7 +93,7 @@ pub(crate) struct ScoreWorkspace {
     weights: Vec<f32>,
 }
 
-/// So many features are looked up at a time: they stay in the nearest cache.
+/// This many features are looked up at a time: they stay in the nearest cache.
 const CHUNK: usize = 2048;
 
 impl ScoreWorkspace {

@@ -50,8 +50,8 @@ consonant_task::settings! {
         algorithm training: Training<Method> = Method::PassiveAggressive;
         /// 1: arcs; 2: siblings and grandparents; 3: grand-siblings, tri-siblings and head bigrams as well.
         order: usize = 3, "1|2|3" in 1.0..=3.0;
-        /// Switches kinds of parts on or off: siblings, grandparents, grand-siblings, tri-siblings, arbitrary-siblings,
-        /// head-bigrams; with `-` before the name, off.
+        /// Switches kinds of parts on or off: siblings, grandparents, grand-siblings, tri-siblings,
+        /// arbitrary-siblings, head-bigrams; with `-` before the name, off.
         kinds: Switches<PartKind> = Switches::default(), "[-]KIND,…" as "parts", research;
         /// Looks for trees without crossing arcs; first order only.
         projective: bool = false, "";
@@ -85,7 +85,8 @@ consonant_task::settings! {
 consonant_task::settings! {
     /// How trees are found.
     pub struct ParserOptions {
-        /// How trees are found: ad3, subgradient or exact (default: ad3; for projective models, dynamic programming).
+        /// How trees are found: ad3, subgradient or exact (default: ad3; for projective models, dynamic
+        /// programming).
         decoder: Option<Solver> = None, "NAME";
     }
 }

@@ -78,8 +78,8 @@ fn problem(
     Some((parts, scores))
 }
 
-/// A second definition of what a tree is worth, from the parts' meaning alone: which parts it holds is asked of each
-/// index, not computed from the tree.
+/// A second definition of what a tree is worth, from the parts' meaning alone: which parts it holds is asked
+/// of each index, not computed from the tree.
 fn value_by_definition(parts: &TreeParts, scores: &[f32], heads: &[usize]) -> f64 {
     let head = |word: usize| heads[word - 1];
     let mut value = 0.0;
@@ -199,7 +199,8 @@ fn very_many_candidates_bound_the_work_and_the_certificate_says_so() {
         assert!(Some(found.bound()) >= found.value() && heads.len() == words);
         found
     };
-    // Twenty of forty words as heads of each: an iteration looks at so many pairs that there are few of them, and no nodes.
+    // Twenty of forty words as heads of each: an iteration looks at so many pairs that there are few of them,
+    // and no nodes.
     let found = decode(40, 50, &mut random);
     assert!(found.iterations < 60 && found.status() == Status::Feasible, "{found:?}");
     // Scores as random, but few candidates: all is done until the tree is proven.

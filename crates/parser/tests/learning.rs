@@ -9,8 +9,8 @@ use consonant_text::sentence::Layer;
 use consonant_text::{Sentence, SentenceReader};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Subject, verb and object in any order; nouns may have an article before and an adjective after them, and the verb an
-/// adverb at the very end, which crosses the arcs of a late subject's adjective.
+/// Subject, verb and object in any order; nouns may have an article before and an adjective after them, and
+/// the verb an adverb at the very end, which crosses the arcs of a late subject's adjective.
 fn treebank(count: usize) -> Vec<Sentence> {
     let mut seed = 9u64;
     let mut random = |limit: usize| {

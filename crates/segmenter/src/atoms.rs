@@ -1,7 +1,8 @@
 //! Atoms: runs of characters of one class, the smallest things that tokens are made of.
 //!
-//! A chain over atoms is four times shorter than one over characters and sees whole words. What is lost are token ends inside
-//! of a run; those that the training data has (`can|not`) are kept as cuts, and split the run wherever it occurs.
+//! A chain over atoms is four times shorter than one over characters and sees whole words. What is lost are
+//! token ends inside of a run; those that the training data has (`can|not`) are kept as cuts, and split the
+//! run wherever it occurs.
 
 use rustc_hash::FxHashMap;
 use unicode_segmentation::UnicodeSegmentation;
@@ -58,7 +59,8 @@ impl Atom {
     }
 }
 
-/// Where runs of letters are cut, by the hash of the run in lower case: one bit for each cut, counted in characters.
+/// Where runs of letters are cut, by the hash of the run in lower case: one bit for each cut, counted in
+/// characters.
 pub(crate) type Cuts = FxHashMap<u64, u32>;
 
 /// The key of a run in [`Cuts`].

@@ -13,12 +13,12 @@ use crate::model::{Boundaries, Learned};
 use crate::parts::Gap;
 use crate::{Rules, Segmenter, SegmenterError};
 
-/// Atoms that are looked at together. A paragraph with more is decoded in windows, each of which begins where the one before
-/// found the end of a sentence: memory stays bounded and time linear however long it is.
+/// Atoms that are looked at together. A paragraph with more is decoded in windows, each of which begins where
+/// the one before found the end of a sentence: memory stays bounded and time linear however long it is.
 const WINDOW: usize = 1 << 14;
 
-/// Tokens of a sentence at most. Tables and texts without punctuation would give sentences of thousands, for which parsers, whose
-/// work grows with the square, have no use.
+/// Tokens of a sentence at most. Tables and texts without punctuation would give sentences of thousands, for
+/// which parsers, whose work grows with the square, have no use.
 const LONGEST: usize = 300;
 
 /// The sentences of a text.
@@ -48,9 +48,9 @@ impl Segmenter {
         Ok(document)
     }
 
-    /// Finds the sentences and tokens of a piece of text: the way to stream a long one, passage by passage. `start` says
-    /// what starts with the text; with the number of characters that stand before it, each token says its place in the
-    /// whole (`TokenRange=0:5`).
+    /// Finds the sentences and tokens of a piece of text: the way to stream a long one, passage by passage.
+    /// `start` says what starts with the text; with the number of characters that stand before it, each token
+    /// says its place in the whole (`TokenRange=0:5`).
     pub fn passage(
         &self,
         text: &str,
@@ -182,7 +182,8 @@ fn allow(atoms: &[Atom], learned: &Learned, candidates: &mut Candidates) {
     }
 }
 
-/// Where a sentence that is too long ends: behind the last punctuation of its second half, or else where it stands.
+/// Where a sentence that is too long ends: behind the last punctuation of its second half, or else where it
+/// stands.
 fn sentence_end(text: &str, tokens: &[Range<usize>]) -> usize {
     let punctuation = |token: &Range<usize>| !text[token.clone()].contains(char::is_alphanumeric);
     tokens
@@ -192,8 +193,8 @@ fn sentence_end(text: &str, tokens: &[Range<usize>]) -> usize {
         .map_or(tokens.len(), |at| at + 1)
 }
 
-/// How many atoms of a window that does not reach the end of its paragraph are done: up to the last sentence end of its second
-/// half, or else to its last token end.
+/// How many atoms of a window that does not reach the end of its paragraph are done: up to the last sentence
+/// end of its second half, or else to its last token end.
 fn window_end(gaps: &[Gap]) -> usize {
     let last = |wanted: fn(Gap) -> bool| gaps.iter().rposition(|&gap| wanted(gap));
     match last(|gap| gap == Gap::Sentence) {

@@ -63,7 +63,8 @@ impl Extractor {
             let low = self.low(word);
             let known = if atom.class == Class::Letter { statistics.get(low) } else { 0 };
             let shape = if atom.class == Class::Mark { low } else { shape(word, atom.class) };
-            // Treebanks have no line ends inside of paragraphs, raw text is full of them: a line end is a blank.
+            // Treebanks have no line ends inside of paragraphs, raw text is full of them: a line end is a
+            // blank.
             let space = if atom.space == Space::Line { Space::Blank } else { atom.space };
             self.views.push(View { low, shape, known, space, class: atom.class });
         }

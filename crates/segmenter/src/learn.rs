@@ -1,4 +1,5 @@
-//! How a segmenter learns: a treebank's text is put together again, and the gaps between its atoms are labelled.
+//! How a segmenter learns: a treebank's text is put together again, and the gaps between its atoms are
+//! labelled.
 
 use consonant_learn::hash::Fingerprint;
 use consonant_learn::table::Precision;
@@ -20,7 +21,8 @@ use crate::parts::{Gap, Passage, SegmentationScore};
 use crate::statistics::{Statistics, StatisticsBuilder};
 use crate::words::Multiwords;
 
-/// A run of letters is cut where it was cut in more than half of its occurrences, and so often at least.
+/// A run of letters is cut as it was cut most often, if that was at least this often and in a tenth of its
+/// occurrences.
 const LEAST_CUTS: u32 = 2;
 /// Sequences are no longer than this in training: updates come more often.
 const LONGEST: usize = 400;

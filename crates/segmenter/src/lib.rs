@@ -1,12 +1,14 @@
 //! Sentences and tokens of raw text.
 //!
-//! A [`Segmenter`] works by [`Rules`], for languages without a model, or by a chain that was trained on a treebank. Text is cut
-//! into atoms (runs of characters of one class), and each gap between two atoms is a part: the token goes on, a token ends, or a
-//! token and a sentence end. Nothing of the text is lost: every character is in a token or is white space between tokens, and
-//! the white space is kept in MISC (`SpaceAfter=No`, `SpacesAfter=\n`).
+//! A [`Segmenter`] works by [`Rules`], for languages without a model, or by a chain that was trained on a
+//! treebank. Text is cut into atoms (runs of characters of one class), and each gap between two atoms is a
+//! part: the token goes on, a token ends, or a token and a sentence end. Nothing of the text is lost: every
+//! character is in a token or is white space between tokens, and the white space is kept in MISC
+//! (`SpaceAfter=No`, `SpacesAfter=\n`).
 //!
-//! The files are those of every task: the parts, their features, how it decodes ([`SegmenterOptions`]), how it learns ([`SegmenterSettings`]) and the
-//! model on disk ([`Segmenter`]); beside them the rules and what tokens of several words are.
+//! The files are those of every task: the parts, their features, how it decodes ([`SegmenterOptions`]), how
+//! it learns ([`SegmenterSettings`]) and the model on disk ([`Segmenter`]); beside them the rules and what
+//! tokens of several words are.
 //!
 //! ```
 //! use consonant_segmenter::{Rules, Segmenter};

@@ -37,8 +37,8 @@ pub(crate) struct Passage {
 }
 
 impl Passage {
-    /// Puts sentences together to paragraphs. Sentences are joined by a blank unless the last token says `SpaceAfter=No`;
-    /// without marks of documents or paragraphs all of them are one.
+    /// Puts sentences together to paragraphs. Sentences are joined by a blank unless the last token says
+    /// `SpaceAfter=No`; without marks of documents or paragraphs all of them are one.
     pub fn read(sentences: &[Sentence]) -> Vec<Self> {
         let mut passages: Vec<Self> = Vec::new();
         let mut blank = false;

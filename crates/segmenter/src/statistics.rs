@@ -1,7 +1,8 @@
 //! What unlabelled text says of a word: how often a period follows it, and how often it is written small.
 //!
-//! Words that mostly have a period behind them are abbreviations; a word that is mostly written small but has a capital here
-//! begins a sentence. Ratios are kept in a byte for each word, in a table of slots that lies in the model file.
+//! Words that mostly have a period behind them are abbreviations; a word that is mostly written small but has
+//! a capital here begins a sentence. Ratios are kept in a byte for each word, in a table of slots that lies
+//! in the model file.
 
 use consonant_learn::LearnError;
 use consonant_learn::model::{Model, ModelWriter, Section};

@@ -6,13 +6,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::SegmenterError;
 
-/// A suffix becomes a rule when so many different tokens were split before it.
+/// A suffix becomes a rule when this many different tokens were split before it.
 const LEAST_TYPES: usize = 3;
 
 /// Which tokens are several words, and which.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Multiwords {
-    /// A token in lower case and its words, joined by blanks; a token that is one word in spite of its suffix has itself.
+    /// A token in lower case and its words, joined by blanks; a token that is one word in spite of its suffix
+    /// has itself.
     forms: FxHashMap<String, String>,
     /// Last words that are split off from any token, longest first.
     suffixes: Vec<String>,
@@ -125,7 +126,8 @@ impl Multiwords {
         self.forms.is_empty() && self.suffixes.is_empty()
     }
 
-    /// Splits a token into words, written as the token writes them; `lower` is a buffer. Says whether there are several.
+    /// Splits a token into words, written as the token writes them; `lower` is a buffer. Says whether there
+    /// are several.
     pub fn split(&self, token: &str, lower: &mut String, words: &mut Vec<String>) -> bool {
         words.clear();
         if self.is_empty() || token.len() < 2 {

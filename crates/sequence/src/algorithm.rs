@@ -46,7 +46,8 @@ pub(crate) enum Objective {
 
 /// Whether every label of a piece is predicted with its own features, or only the last.
 pub const ALL_NODES: Parameter = Parameter::new("all-nodes");
-/// Which wrong labels must predict none of the above: 0 every one, 1 random samples, 2 those above a threshold.
+/// Which wrong labels must predict none of the above: 0 every one, 1 random samples, 2 those above a
+/// threshold.
 pub const NEGATIVES: Parameter = Parameter::new("negatives");
 /// Wrong labels for each position, when sampled.
 pub const SAMPLES: Parameter = Parameter::new("samples");
@@ -66,8 +67,8 @@ const NODES: ParameterInfo = ALL_NODES.info(
     "1: every label of a piece is predicted with its own features, 0: only the last label of a piece",
 );
 
-/// The algorithms, each described once: the enumeration, the list of its members and the records follow. What its documentation
-/// says of a member is its summary.
+/// The algorithms, each described once: the enumeration, the list of its members and the records follow. What
+/// its documentation says of a member is its summary.
 macro_rules! algorithms {
     ($(
         #[doc = $summary:literal]
@@ -188,7 +189,8 @@ impl Algorithm {
         self.record().objective
     }
 
-    /// Whether it follows a gradient: its epochs are then iterations over the whole data, and usually need to be more.
+    /// Whether it follows a gradient: its epochs are then iterations over the whole data, and usually need to
+    /// be more.
     pub fn is_batch(self) -> bool {
         self.method() == Method::Lbfgs
     }

@@ -108,8 +108,8 @@ impl<N: Numbering> TokenReader<N> {
         self.sentences.weights.push(weight);
     }
 
-    /// Adds a token. `label`: `None` if it is not known. `values`: one for each key, or nothing if all are 1. `pair_keys`:
-    /// features that look at this label and the one before.
+    /// Adds a token. `label`: `None` if it is not known. `values`: one for each key, or nothing if all are 1.
+    /// `pair_keys`: features that look at this label and the one before.
     pub fn token(&mut self, label: Option<&str>, keys: &[u64], values: &[f32], pair_keys: &[u64]) {
         let label = label.map_or(UNKNOWN, |label| self.numbering.label(label));
         if let Err(error) = self.sentences.push(label, keys, values, pair_keys, &mut self.numbering) {
@@ -188,8 +188,8 @@ impl CorpusBuilder {
         Self { numbering: Growing { options, ..Growing::default() }, ..Self::default() }
     }
 
-    /// A corpus that continues a model: its labels keep their numbers, and its features keep their weights, also those
-    /// that do not occur here.
+    /// A corpus that continues a model: its labels keep their numbers, and its features keep their weights,
+    /// also those that do not occur here.
     pub fn continuing(options: CorpusOptions, model: &ChainModel) -> Self {
         let (labels, base) = (model.labels().clone(), Some(model.clone()));
         Self { numbering: Growing { options, labels, base, ..Growing::default() }, ..Self::default() }
@@ -321,8 +321,8 @@ fn merge<R: Iterator<Item = (u32, f32)>>(
     }
 }
 
-/// Drops rare features and lays out the rows of the others; returns their keys, the layout and the new number of each
-/// old one, or [`UNKNOWN`]. Features of an earlier model (count zero here) stay when `keep_old`.
+/// Drops rare features and lays out the rows of the others; returns their keys, the layout and the new number
+/// of each old one, or [`UNKNOWN`]. Features of an earlier model (count zero here) stay when `keep_old`.
 fn lay_out(
     features: Interner,
     rows: Vec<Vec<u32>>,
@@ -383,9 +383,9 @@ impl Corpus {
         TokenReader { numbering: Known(self), sentences: Sentences::default(), error: None }
     }
 
-    /// A training whose margin, where it has one that was not given, is that of so many updates. An update moves a score by
-    /// as much as a token has features. Without a margin, perceptrons learn no more once the training data is right,
-    /// however closely.
+    /// A training whose margin, where it has one that was not given, is that of this many updates. An update
+    /// moves a score by as much as a token has features. Without a margin, perceptrons learn no more once the
+    /// training data is right, however closely.
     pub fn with_margin(&self, training: Training, updates: f64) -> Result<Training, SequenceError> {
         Ok(training.or(Parameter::MARGIN, (updates * self.features_per_token).round())?)
     }

@@ -178,7 +178,8 @@ impl ChainModel {
     pub fn decoder(self: &Arc<Self>, mask: Option<&TransitionMask>) -> Result<ChainDecoder, SequenceError> {
         let weights: Vec<&[f32]> = self.groups.iter().map(|group| group.grams.as_slice()).collect();
         let assembly = Assembly::new(&self.grams, self.labels.len(), &self.rule, &weights, mask)?;
-        // Normalized pieces, forbidden pairs and scores of pairs by position are not in the weights of the grams.
+        // Normalized pieces, forbidden pairs and scores of pairs by position are not in the weights of the
+        // grams.
         let plain = self.rule.decoding == Decoding::Global
             && mask.is_none()
             && self.groups.iter().all(|group| group.pairs.is_none());
@@ -374,8 +375,9 @@ impl ChainDecoder {
         });
     }
 
-    /// Scores a sentence whose node scores the caller sums: `row(table, group, token, scores)` is called with zeros for each
-    /// parameter group and token, as many as a row of the table has entries. Who keeps sums that recur, such as those of a word's own features, saves most of the work.
+    /// Scores a sentence whose node scores the caller sums: `row(table, group, token, scores)` is called with
+    /// zeros for each parameter group and token, as many as a row of the table has entries. Who keeps sums
+    /// that recur, such as those of a word's own features, saves most of the work.
     pub fn score_with(
         &mut self,
         sentence: &SentenceKeys,
@@ -414,8 +416,9 @@ impl ChainDecoder {
         self.assembly.assemble();
     }
 
-    /// Narrows the candidates of each position to labels that the best sequence can have, so that [`best`](Self::best) searches less; the
-    /// best sequence stays. `allowed` are the labels to begin with, all if there is none.
+    /// Narrows the candidates of each position to labels that the best sequence can have, so that
+    /// [`best`](Self::best) searches less; the best sequence stays. `allowed` are the labels to begin with,
+    /// all if there is none.
     pub fn narrow(&mut self, allowed: Option<&Candidates>, narrowed: &mut Candidates) {
         narrowed.clear();
         let nodes = self.assembly.all_nodes();

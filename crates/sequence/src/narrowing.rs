@@ -8,8 +8,9 @@ const LEAST_LABELS: usize = 256;
 
 /// The least and the most that all grams over a position can add, by the label there.
 ///
-/// Dead-end elimination (Desmet, De Maeyer, Hazes & Lasters 1992, Nature 356): a label goes if another one in its place
-/// would score more whatever the labels around are. The best sequence stays, and with a thousand labels few others do.
+/// Dead-end elimination (Desmet, De Maeyer, Hazes & Lasters 1992, Nature 356): a label goes if another one in
+/// its place would score more whatever the labels around are. The best sequence stays, and with a thousand
+/// labels few others do.
 #[derive(Debug, Clone)]
 pub(crate) struct GramBounds {
     least: Vec<f32>,

@@ -6,13 +6,13 @@ use rustc_hash::FxHashMap;
 use crate::inference::{InferenceError, TransitionMask, Transitions};
 use crate::{Sentences, UNKNOWN};
 
-/// Above so many label pairs only those that occur get a weight.
+/// Above this many label pairs only those that occur get a weight.
 const MOST_DENSE_PAIRS: usize = 1 << 16;
 
 /// The label n-grams of a chain of some order, each with one weight.
 ///
-/// A chain of order n scores all n-grams of 2 to n + 1 labels. With order 1 and few labels, every pair has a weight; otherwise
-/// those seen in training.
+/// A chain of order n scores all n-grams of 2 to n + 1 labels. With order 1 and few labels, every pair has a
+/// weight; otherwise those seen in training.
 #[derive(Debug, Clone)]
 pub struct LabelGrams {
     labels: usize,
@@ -134,10 +134,11 @@ impl LabelGrams {
     }
 }
 
-/// For each way to fix all labels of a gram but one, the labels that may stand in the open place and their weights.
+/// For each way to fix all labels of a gram but one, the labels that may stand in the open place and their
+/// weights.
 ///
-/// Training that looks at one label at a time (pseudo-likelihood and its kin) adds one such row for each gram around
-/// the label: time linear in the number of labels, whatever the order.
+/// Training that looks at one label at a time (pseudo-likelihood and its kin) adds one such row for each gram
+/// around the label: time linear in the number of labels, whatever the order.
 #[derive(Debug, Clone)]
 pub(crate) struct ContextRows {
     starts: Vec<u32>,

@@ -1,8 +1,9 @@
 //! Local normalization of first-order chains: each label's distribution given its neighbour, in closed form.
 //!
-//! In a model that predicts y_t given y_{t-1}, the score of a pair is node(t, y_t) + edge(y_{t-1}, y_t) - log Z(t, y_{t-1}). The last
-//! term depends on y_{t-1} alone: it is a correction of the node before. So the best sequence of a locally normalized model is
-//! that of an ordinary chain with corrected nodes, and its marginals are those of the chain.
+//! In a model that predicts y_t given y_{t-1}, the score of a pair is node(t, y_t) + edge(y_{t-1}, y_t) - log
+//! Z(t, y_{t-1}). The last term depends on y_{t-1} alone: it is a correction of the node before. So the best
+//! sequence of a locally normalized model is that of an ordinary chain with corrected nodes, and its
+//! marginals are those of the chain.
 
 use crate::inference::kernels;
 
@@ -56,8 +57,8 @@ impl EdgeSums {
         most
     }
 
-    /// Corrects the nodes of a sentence so that the chain is the locally normalized model. `edges`: what each step adds to the edge scores,
-    /// or nothing.
+    /// Corrects the nodes of a sentence so that the chain is the locally normalized model. `edges`: what each
+    /// step adds to the edge scores, or nothing.
     pub(crate) fn normalize(&mut self, side: Side, edges: &[f32], nodes: &mut [f32]) {
         let labels = self.labels;
         if !edges.is_empty() {
@@ -66,7 +67,8 @@ impl EdgeSums {
         let length = nodes.len() / labels;
         let mut values = std::mem::take(&mut self.nodes);
         for step in 1..length {
-            // The node that is normalized must not be corrected yet: go towards the side of the condition's condition.
+            // The node that is normalized must not be corrected yet: go towards the side of the condition's
+            // condition.
             let (predicted, condition, rows) = match side {
                 Side::Before => (step, step - 1, &self.by_previous),
                 Side::After => (length - 1 - step, length - step, &self.by_label),
@@ -96,7 +98,8 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     rest + sums.iter().sum::<f64>()
 }
 
-/// As [`EdgeSums::normalize`] where every step has edge scores of its own, `edges[step]` for positions step and step + 1.
+/// As [`EdgeSums::normalize`] where every step has edge scores of its own, `edges[step]` for positions step
+/// and step + 1.
 fn normalize_with_edges(side: Side, labels: usize, transitions: &[f32], edges: &[f32], nodes: &mut [f32]) {
     let length = nodes.len() / labels;
     let mut scores = vec![0.0f64; labels];
@@ -120,7 +123,8 @@ fn normalize_with_edges(side: Side, labels: usize, transitions: &[f32], edges: &
 mod tests {
     use super::*;
 
-    /// With both forms and both sides, the sum over all sequences of a locally normalized chain is that of its first node.
+    /// With both forms and both sides, the sum over all sequences of a locally normalized chain is that of
+    /// its first node.
     #[test]
     fn corrected_chains_sum_to_the_unconditional_end() {
         let (labels, length) = (3, 4);

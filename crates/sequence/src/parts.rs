@@ -1,9 +1,9 @@
 //! Labels as sums of parts.
 //!
-//! A label of a rich tag set, `NOUN Case=Gen|Number=Plur`, is rare, and its parts are not. A weight row then has an entry for
-//! each part beside those for whole labels, and the score of a label is the sum over itself and its parts: what is
-//! learned about the genitive serves all labels that have it (Müller, Schmid & Schütze 2013, Efficient higher-order CRFs
-//! for morphological tagging, EMNLP, do the same).
+//! A label of a rich tag set, `NOUN Case=Gen|Number=Plur`, is rare, and its parts are not. A weight row then
+//! has an entry for each part beside those for whole labels, and the score of a label is the sum over itself
+//! and its parts: what is learned about the genitive serves all labels that have it (Müller, Schmid & Schütze
+//! 2013, Efficient higher-order CRFs for morphological tagging, EMNLP, do the same).
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ impl LabelParts {
         parts
     }
 
-    /// Whether these could come from a file for so many labels.
+    /// Whether these could come from a file for this many labels.
     pub(crate) fn fits(&self, labels: usize) -> bool {
         let entries = labels + self.names.len();
         self.labels == labels

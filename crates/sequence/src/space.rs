@@ -5,8 +5,9 @@ use consonant_learn::layout::RowLayout;
 use crate::ngrams::LabelGrams;
 use crate::parts::LabelParts;
 
-/// The weights of a chain, for each parameter group: rows of features × labels, rows of features × label pairs, and label
-/// n-grams. Most objectives have one group; the bidirectional model has one for each direction.
+/// The weights of a chain, for each parameter group: rows of features × labels, rows of features × label
+/// pairs, and label n-grams. Most objectives have one group; the bidirectional model has one for each
+/// direction.
 #[derive(Debug, Clone)]
 pub struct Space {
     /// Features × labels and their parts.
@@ -53,8 +54,8 @@ impl Space {
         &group[self.gram_start()..]
     }
 
-    /// Calls `each` with the place of every weight of a feature that counts for a label and not for another one: its own and those
-    /// of the parts that the other lacks.
+    /// Calls `each` with the place of every weight of a feature that counts for a label and not for another
+    /// one: its own and those of the parts that the other lacks.
     #[inline]
     pub(crate) fn node_parameters(&self, feature: u32, label: u32, other: u32, mut each: impl FnMut(usize)) {
         if label == other {

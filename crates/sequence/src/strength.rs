@@ -17,7 +17,8 @@ pub struct Strength {
 }
 
 impl ChainModel {
-    /// The strongest weights, label n-grams included, strongest first. Features without a name are shown by their keys.
+    /// The strongest weights, label n-grams included, strongest first. Features without a name are shown by
+    /// their keys.
     pub fn strongest(&self, names: Option<&FeatureNames>, count: usize) -> Vec<Strength> {
         let known: FxHashMap<u64, &str> = names.into_iter().flat_map(FeatureNames::iter).collect();
         let label = |entry: u32| self.entry_name(entry).to_owned();

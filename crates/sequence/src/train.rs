@@ -36,14 +36,14 @@ impl Plan {
         self.diagram.clone().unwrap_or_else(|| Algorithm::diagram(&self.training, order))
     }
 
-    /// The memory that training takes at its height, in bytes, the corpus included: an estimate to compare with what the
-    /// machine has.
+    /// The memory that training takes at its height, in bytes, the corpus included: an estimate to compare
+    /// with what the machine has.
     pub fn memory(&self, corpus: &Corpus, threads: usize) -> u64 {
         let diagram = self.diagram(corpus.space.grams.order());
         let weights = (diagram.groups().len() * corpus.space.group_size()) as u64;
         let by_weight = match self.training.algorithm().method() {
-            // x, gradient, both of the last step, direction, steepest descent; single copies; the history; a gradient for
-            // each thread.
+            // x, gradient, both of the last step, direction, steepest descent; single copies; the history; a
+            // gradient for each thread.
             Method::Lbfgs => {
                 let memory = self.training.get(Parameter::MEMORY) as u64;
                 6 * 8 + 2 * 4 + 8 * memory + 8 * threads.clamp(1, 8) as u64
@@ -99,8 +99,8 @@ impl TrainedChain<'_> {
         crate::model::store(writer, self.corpus, &self.rule, &self.weights, precision);
     }
 
-    /// Sets the weights of features to zero that are closer to it than `least`; weights of label n-grams stay. Small weights decide
-    /// little and are most of a model.
+    /// Sets the weights of features to zero that are closer to it than `least`; weights of label n-grams
+    /// stay. Small weights decide little and are most of a model.
     pub fn prune(&mut self, least: f32) {
         let (size, grams) = (self.corpus.space.group_size(), self.corpus.space.gram_start());
         for group in self.weights.chunks_exact_mut(size.max(1)) {
@@ -167,7 +167,8 @@ pub fn train<'a>(
 
     let (mut initial, mut negatives, mut remaining) = (run.initial.take().or_else(base), None, epochs);
     if let Some((probability, after)) = threshold(&diagram) {
-        // The first stage is short and comes out the same each time, so only the second is worth a checkpoint.
+        // The first stage is short and comes out the same each time, so only the second is worth a
+        // checkpoint.
         let objective = Objective::new(corpus, &diagram, mask, seed, None)?;
         let first = run.part(after.min(epochs), initial);
         let trained = trainer::train_differentiable(&objective, &training, first)?;

@@ -1,4 +1,5 @@
-//! Model files of every version are read, and contents that make no sense are refused on opening or do no harm later.
+//! Model files of every version are read, and contents that make no sense are refused on opening or do no
+//! harm later.
 
 use std::path::PathBuf;
 
@@ -18,8 +19,8 @@ fn letters(label: &str, parts: &mut Vec<String>) {
     parts.extend(label.chars().map(String::from));
 }
 
-/// A small chain with all that a file can hold: sparse and full rows, features of pairs, parts of labels, or n-grams
-/// in a list.
+/// A small chain with all that a file can hold: sparse and full rows, features of pairs, parts of labels, or
+/// n-grams in a list.
 fn example(order: usize, parts_of: Option<PartsOfLabel>, precision: Precision) -> ModelWriter {
     let mut builder = CorpusBuilder::new(CorpusOptions { order, parts_of, ..CorpusOptions::default() });
     for sentence in
@@ -70,7 +71,8 @@ fn files_of_every_version_are_read() {
     assert_eq!(labels, ["DT", "NN", "PRP", "VB"]);
 }
 
-/// Run with `--ignored` after the format has got a new version, and once only: files of a version stay as they are.
+/// Run with `--ignored` after the format has got a new version, and once only: files of a version stay as
+/// they are.
 #[test]
 #[ignore = "writes a file of the current version"]
 fn a_file_of_the_current_version_is_written() {

@@ -183,7 +183,8 @@ fn nota_trains_with_every_choice_of_negatives_and_decoding() {
             );
             let trained = train(&corpus, &training, None, Run { epochs: 30, ..Run::default() }).unwrap();
             let paths = trained.predict(&dev, None, None).unwrap();
-            // Pieces have scales of their own, so that global decoding without learned scales is the poorest choice.
+            // Pieces have scales of their own, so that global decoding without learned scales is the poorest
+            // choice.
             let wanted = if decode == 2 { 0.8 } else { 0.95 };
             assert!(
                 accuracy(&dev, &paths) > wanted,

@@ -1,4 +1,5 @@
-//! What stands between items and a summary: sentences, tags and trees before it, the line that is filled in after it.
+//! What stands between items and a summary: sentences, tags and trees before it, the line that is filled in
+//! after it.
 
 use std::time::Instant;
 
@@ -15,9 +16,9 @@ use crate::model::Summarizer;
 use crate::parts::Mode;
 
 impl Summarizer {
-    /// Segments the documents that have only their text and, if sentences are compressed, adds trees to those that a summary
-    /// may take. Returns which documents are in a language that the annotator does not know: their sentences have no trees and are
-    /// taken whole.
+    /// Segments the documents that have only their text and, if sentences are compressed, adds trees to those
+    /// that a summary may take. Returns which documents are in a language that the annotator does not know:
+    /// their sentences have no trees and are taken whole.
     pub fn annotate_documents(
         &self,
         documents: &mut [Document],
@@ -108,7 +109,8 @@ impl Summarizer {
 }
 
 impl Topic {
-    /// What is wanted of this topic: unless the options say how long, a summary as long as people's are on average.
+    /// What is wanted of this topic: unless the options say how long, a summary as long as people's are on
+    /// average.
     pub fn options(&self, options: &SummarizerOptions) -> SummarizerOptions {
         let own = (!self.references.is_empty()).then(|| reference_length(&self.references));
         SummarizerOptions { words: options.words.or(own), ..options.clone() }

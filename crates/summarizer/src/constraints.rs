@@ -1,8 +1,8 @@
 //! Which arcs of a dependency tree may be cut, stated for Universal Dependencies.
 //!
-//! Almeida & Martins (2013, §3.5, after Clarke & Lapata 2008) name relations of another scheme, in which prepositions,
-//! complementizers and auxiliaries are heads. `docs/summarizer.md` says how each of their rules maps to the relations here, where
-//! such words are dependents.
+//! Almeida & Martins (2013, §3.5, after Clarke & Lapata 2008) name relations of another scheme, in which
+//! prepositions, complementizers and auxiliaries are heads. `docs/summarizer.md` says how each of their rules
+//! maps to the relations here, where such words are dependents.
 
 use consonant_text::Sentence;
 
@@ -11,10 +11,11 @@ use crate::words::{is_negation, is_punctuation, is_temporal};
 consonant_task::names! {
     /// How strictly trees are kept whole.
     pub enum Constraints {
-        /// Only arcs that can be cut without breaking the sentence: subjects, objects, negations, numbers, names, … stay.
+        /// Only arcs that can be cut without breaking the sentence: subjects, objects, negations, numbers,
+        /// names, … stay.
         Grammatical = "grammatical",
-        /// All arcs but those to function words, and every clause or phrase may lead: for data where people cut freely, such as
-        /// headlines.
+        /// All arcs but those to function words, and every clause or phrase may lead: for data where people
+        /// cut freely, such as headlines.
         Free = "free",
     }
 }
@@ -162,11 +163,13 @@ impl<'s> Tree<'s> {
                         .iter()
                         .any(|&c| self.relation(c) == "case" && self.lower(c) == "of")
             }
-            // A clause with an auxiliary but nothing that joins it to its noun is more likely the sentence's own predicate.
+            // A clause with an auxiliary but nothing that joins it to its noun is more likely the sentence's
+            // own predicate.
             "acl" => !self.has(word, &["aux", "cop"]) || self.is_joined(word),
             "appos" | "parataxis" => self.is_enclosed(word),
             "vocative" | "discourse" | "dislocated" => true,
-            // With a subordinator they were deletable before; bare participles only where a comma sets them off.
+            // With a subordinator they were deletable before; bare participles only where a comma sets them
+            // off.
             "advcl" => self.has(word, &["mark"]) || self.is_set_off(word),
             // The last of two clauses with a subject of its own can go; lists stay whole.
             "conj" => {
@@ -180,8 +183,9 @@ impl<'s> Tree<'s> {
         }
     }
 
-    /// Whether cutting a word's subtree would leave something before it hanging (an article, a preposition, a possessive), would
-    /// take its noun's article away, or begins with "of"; all are signs of a wrong tree, too.
+    /// Whether cutting a word's subtree would leave something before it hanging (an article, a preposition, a
+    /// possessive), would take its noun's article away, or begins with "of"; all are signs of a wrong tree,
+    /// too.
     fn leaves_a_stub(&self, word: usize, head: usize) -> bool {
         let sentence = self.sentence;
         let below = self.descendants(word);
@@ -200,7 +204,8 @@ impl<'s> Tree<'s> {
         stub || takes_article || self.lower(first) == "of"
     }
 
-    /// Whether a phrase right after a verb that has nothing else is likely what the verb asks for: "depend on a boat".
+    /// Whether a phrase right after a verb that has nothing else is likely what the verb asks for: "depend on
+    /// a boat".
     fn completes(&self, word: usize, head: usize) -> bool {
         let first = self.descendants(word).into_iter().min().unwrap_or(word);
         first == head + 1
@@ -229,8 +234,8 @@ impl<'s> Tree<'s> {
             )
     }
 
-    /// Whether what hangs from a word can stand as a sentence in place of the whole: a clause with a subject that
-    /// somebody said, or that was added beside.
+    /// Whether what hangs from a word can stand as a sentence in place of the whole: a clause with a subject
+    /// that somebody said, or that was added beside.
     pub fn may_lead(&self, word: usize, constraints: Constraints) -> bool {
         let relation = self.relation(word);
         if self.heads[word].is_none() {

@@ -1,5 +1,5 @@
-//! How a summary is decoded, with value, bound and status: by a search over the tighter dual, by AD3 and the paper's rounding, or
-//! exactly.
+//! How a summary is decoded, with value, bound and status: by a search over the tighter dual, by AD3 and the
+//! paper's rounding, or exactly.
 
 use std::ops::Bound;
 use std::time::Instant;
@@ -27,14 +27,15 @@ consonant_task::names! {
 consonant_task::settings! {
     /// What summary is wanted, and how it is found.
     pub struct SummarizerOptions {
-        /// Words of the summary at most, split at white space (default: as many as a topic's own summaries have, or 100).
+        /// Words of the summary at most, split at white space (default: as many as a topic's own summaries
+        /// have, or 100).
         words: Option<usize> = None, "N" in 1.0..=60_000.0;
         /// Sentences of the summary at most (default: 6 for 100 words, and in proportion).
         sentences: Option<usize> = None, "K" in 1.0..;
         /// Chooses whole sentences, without compressing any.
         extractive: bool = false, "";
-        /// Considers only the best-scored sentences, up to so many words in all (default: 1000, or 8 times the words of the
-        /// summary).
+        /// Considers only the best-scored sentences, up to so many words in all (default: 1000, or 8 times
+        /// the words of the summary).
         candidates: Option<usize> = None, "WORDS" in 1.0.., research;
         /// ad3: relaxes and rounds, with a bound; exact: branch and bound to the end.
         decoder: Search = Search::Ad3, "ad3|exact";
@@ -42,7 +43,8 @@ consonant_task::settings! {
         max_iterations: usize = 1000, "N" in 1.0.., research;
         /// A proven distance to the best summary, relative to its value, that is good enough.
         gap: f64 = 0.005, "G" in 0.0.., research;
-        /// Searches for better summaries over a tighter bound; without it, AD3's relaxation is rounded as the paper does.
+        /// Searches for better summaries over a tighter bound; without it, AD3's relaxation is rounded as the
+        /// paper does.
         search: bool = true, "on|off", research;
         /// Seconds of decoding at most (default: 60 for exact).
         time_limit: Option<f64> = None, "S" in (Bound::Excluded(0.0), Bound::Unbounded);
@@ -53,7 +55,8 @@ consonant_task::settings! {
 const WORDS: usize = 100;
 
 impl SummarizerOptions {
-    /// The limits of the problem: 1,000 words of candidates and six sentences for 100 words, as in the paper, and in proportion.
+    /// The limits of the problem: 1,000 words of candidates and six sentences for 100 words, as in the paper,
+    /// and in proportion.
     pub fn limits(&self) -> Limits {
         let words = self.words.unwrap_or(WORDS);
         Limits {
@@ -87,7 +90,8 @@ impl SummarizerOptions {
 pub struct Decoded {
     /// For each unit, whether it is in the summary.
     pub chosen: Vec<bool>,
-    /// What is known about it, after so many steps of the dual and iterations of AD3, or nodes of exact branch and bound.
+    /// What is known about it, after this many steps of the dual and iterations of AD3, or nodes of exact
+    /// branch and bound.
     pub certificate: Certificate,
 }
 
@@ -103,8 +107,8 @@ const DUAL_STEPS: usize = 10;
 /// A branch is split when these steps closed less than this much of what is open.
 const PROGRESS: f64 = 0.4;
 
-/// Cells of the knapsack that all steps of the dual may fill together: about a second's work. Where the text or the budget is so
-/// large that this is too little, AD3 is left to itself.
+/// Cells of the knapsack that all steps of the dual may fill together: about a second's work. Where the text
+/// or the budget is so large that this is too little, AD3 is left to itself.
 const MOST_CELLS: usize = 2_000_000_000;
 
 /// Decodes a problem.
@@ -168,8 +172,9 @@ fn check(problem: &Problem, scores: &Scores) -> Result<(), ModelError> {
     }
 }
 
-/// Branch and bound over the [dual](crate::dual), the branch with the highest bound first; most problems need one branch. From each
-/// choice of the knapsack that is better than all before it, better ones are looked for. Returns the bound and the number of steps.
+/// Branch and bound over the [dual](crate::dual), the branch with the highest bound first; most problems need
+/// one branch. From each choice of the knapsack that is better than all before it, better ones are looked
+/// for. Returns the bound and the number of steps.
 fn search(
     problem: &Problem,
     rounding: &mut Rounding<'_>,

@@ -1,19 +1,21 @@
 //! A bound that knows whole words: the Lagrangian dual in which the budget is solved exactly.
 //!
-//! AD3 relaxes the budget like everything else, and a summary's last sentence may then be chosen by a third. Here only the
-//! concepts are relaxed: a concept m that is worth c sells λ ≤ c of it to its occurrences, each of which passes its share on to
-//! the units it needs,
+//! AD3 relaxes the budget like everything else, and a summary's last sentence may then be chosen by a third.
+//! Here only the concepts are relaxed: a concept m that is worth c sells λ ≤ c of it to its occurrences, each
+//! of which passes its share on to the units it needs,
 //!
 //! ```text
 //! D(λ) = Σ_m (c_m − λ_m) + max over compressions that fit the budget of Σ units (own score + shares of λ)
 //! ```
 //!
-//! and the maximum is found by the [knapsack](crate::knapsack) over all sentences. D is an upper bound for every λ; steps along its
-//! subgradient lower it, with the length that Polyak (1969) proposed given the best known value. What the knapsack chooses is itself
-//! a summary, and often a good one. The same tables bound what can be reached with a sentence: one that cannot be part of anything
-//! better than what is good enough is left out from then on, and soon few are left. What gap remains is the dual's own; there a
-//! sentence in doubt splits the summaries into those with and without it, and each branch goes on with multipliers of its own. The engine's
-//! branch and bound cannot take this over: it bounds by AD3, for which budget and trees are factors apart, where one table is the point here.
+//! and the maximum is found by the [knapsack](crate::knapsack) over all sentences. D is an upper bound for
+//! every λ; steps along its subgradient lower it, with the length that Polyak (1969) proposed given the best
+//! known value. What the knapsack chooses is itself a summary, and often a good one. The same tables bound
+//! what can be reached with a sentence: one that cannot be part of anything better than what is good enough
+//! is left out from then on, and soon few are left. What gap remains is the dual's own; there a sentence in
+//! doubt splits the summaries into those with and without it, and each branch goes on with multipliers of its
+//! own. The engine's branch and bound cannot take this over: it bounds by AD3, for which budget and trees are
+//! factors apart, where one table is the point here.
 
 use crate::knapsack::{Knapsack, LinearScores};
 use crate::problem::{Problem, Scores};
@@ -92,7 +94,8 @@ impl<'p> Dual<'p> {
         }
     }
 
-    /// All summaries. Concepts begin by selling what they would if their occurrences nearly excluded one another.
+    /// All summaries. Concepts begin by selling what they would if their occurrences nearly excluded one
+    /// another.
     pub fn all(&self) -> Branch {
         let problem = self.problem;
         let sold = self
@@ -124,13 +127,14 @@ impl<'p> Dual<'p> {
         }
     }
 
-    /// What a traded concept can sell: a negative score is nothing to sell, and leaving it out keeps the bound one.
+    /// What a traded concept can sell: a negative score is nothing to sell, and leaving it out keeps the
+    /// bound one.
     fn score(&self, concept: u32) -> f64 {
         self.scores.concepts[concept as usize].max(0.0)
     }
 
-    /// Evaluates the dual at the branch's multipliers, leaves out sentences that cannot lead to more than `enough`, and takes one
-    /// step towards `value`, the best that is known.
+    /// Evaluates the dual at the branch's multipliers, leaves out sentences that cannot lead to more than
+    /// `enough`, and takes one step towards `value`, the best that is known.
     pub fn step(&mut self, branch: &mut Branch, value: f64, enough: f64) {
         let constant = self.price(branch);
         let total = self.knapsack.fit(
@@ -178,8 +182,8 @@ impl<'p> Dual<'p> {
         self.descend(branch, bound - value);
     }
 
-    /// Splits a branch at the sentence on which the last choices agree least, into summaries with and without it; nothing, if no
-    /// sentence is open.
+    /// Splits a branch at the sentence on which the last choices agree least, into summaries with and without
+    /// it; nothing, if no sentence is open.
     pub fn split(&self, mut branch: Branch) -> Option<[Branch; 2]> {
         let open = branch.required..branch.sentences.len();
         let doubt = |index: &usize| (branch.usage[branch.sentences[*index]] - 0.5).abs();
@@ -215,8 +219,9 @@ impl<'p> Dual<'p> {
         unsold + branch.toll * problem.most_sentences as f64
     }
 
-    /// A step along a subgradient: a concept whose occurrences are bought more than once is too cheap to sell, one that nobody
-    /// buys too dear; of two units that only count together, one that was bought alone has too high a share.
+    /// A step along a subgradient: a concept whose occurrences are bought more than once is too cheap to
+    /// sell, one that nobody buys too dear; of two units that only count together, one that was bought alone
+    /// has too high a share.
     fn descend(&mut self, branch: &mut Branch, gap: f64) {
         let problem = self.problem;
         let mut norm = 0.0;
@@ -270,8 +275,8 @@ impl<'p> Dual<'p> {
         });
     }
 
-    /// Visits occurrences that need two units of which one was bought alone: the concept's place among the traded ones, the
-    /// occurrence's first entry, and whether it was the first unit.
+    /// Visits occurrences that need two units of which one was bought alone: the concept's place among the
+    /// traded ones, the occurrence's first entry, and whether it was the first unit.
     fn for_pairs(&self, mut visit: impl FnMut(usize, usize, bool)) {
         let problem = self.problem;
         for (index, &concept) in self.traded.iter().enumerate() {

@@ -1,6 +1,8 @@
-//! The features of parts, by name: concepts (coverage), cut arcs and leading clauses (compression), sentences.
+//! The features of parts, by name: concepts (coverage), cut arcs and leading clauses (compression),
+//! sentences.
 //!
-//! Names are written into a buffer and handed to whoever wants them; prediction hashes them, training numbers them.
+//! Names are written into a buffer and handed to whoever wants them; prediction hashes them, training numbers
+//! them.
 
 use std::fmt::Write;
 
@@ -35,8 +37,9 @@ impl<'a> Features<'a> {
         (self.take)(&self.buffer, value);
     }
 
-    /// The paper's features of a concept: document count, stop words, earliest position and their conjunctions. The share of
-    /// documents (of sentences, if there is only one document) makes counts comparable between topics of different sizes.
+    /// The paper's features of a concept: document count, stop words, earliest position and their
+    /// conjunctions. The share of documents (of sentences, if there is only one document) makes counts
+    /// comparable between topics of different sizes.
     pub fn concept(&mut self, material: &Material, profile: &Profile) {
         let Profile { count, earliest, stops, .. } = *profile;
         let (kind, documents) = (material.kind, material.documents.max(1) as f32);
@@ -67,8 +70,9 @@ impl<'a> Features<'a> {
         feature!(self, "{prefix}:t{stops}:p{early}");
     }
 
-    /// What people keep of reports, letters and reviews differs, so each [kind](Kind) of topics has features of its own: the paper's
-    /// without conjunctions of three, the looks of the words, stop words by name, headings.
+    /// What people keep of reports, letters and reviews differs, so each [kind](Kind) of topics has features
+    /// of its own: the paper's without conjunctions of three, the looks of the words, stop words by name,
+    /// headings.
     pub fn concept_of_kind(&mut self, material: &Material, profile: &Profile) {
         let Profile { stops, heading, words, .. } = *profile;
         let (counted, early) = (counted(material.kind, profile), early(profile));
@@ -117,8 +121,8 @@ impl<'a> Features<'a> {
         }
     }
 
-    /// Features of cutting the arc to a word (§3.5), with a few more: prepositions, sizes, places and forms. In a topic, its kind
-    /// tells how much there is to cut.
+    /// Features of cutting the arc to a word (§3.5), with a few more: prepositions, sizes, places and forms.
+    /// In a topic, its kind tells how much there is to cut.
     pub fn deletion(&mut self, tree: &Tree<'_>, word: usize, kind: Option<Kind>) {
         let sentence = tree.sentence;
         let Some(head) = tree.heads[word] else { return };

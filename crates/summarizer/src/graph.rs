@@ -1,8 +1,9 @@
 //! The factor graph of a problem (Almeida & Martins 2013, §2.2 and §3.3).
 //!
-//! One tree factor for each sentence with more than one unit; an AND-with-output for each occurrence that needs several units; an
-//! OR-with-output for each concept with several occurrences; a knapsack over words; a budget over sentences. Variables that
-//! would only repeat another one are not made: a concept with one occurrence puts its score where the occurrence is.
+//! One tree factor for each sentence with more than one unit; an AND-with-output for each occurrence that
+//! needs several units; an OR-with-output for each concept with several occurrences; a knapsack over words; a
+//! budget over sentences. Variables that would only repeat another one are not made: a concept with one
+//! occurrence puts its score where the occurrence is.
 
 use consonant_map::{Binary, Graph, ModelError, Solution};
 use rustc_hash::FxHashMap;

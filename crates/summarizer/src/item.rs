@@ -20,7 +20,8 @@ pub struct Topic {
     pub documents: Vec<Document>,
     /// The summaries that people wrote, if there are any; none is blank.
     pub references: Vec<String>,
-    /// How many of the documents are in a language that whoever annotated them does not know: their sentences are taken whole.
+    /// How many of the documents are in a language that whoever annotated them does not know: their sentences
+    /// are taken whole.
     pub foreign: usize,
 }
 

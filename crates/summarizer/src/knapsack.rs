@@ -1,5 +1,5 @@
-//! The best compressions of several sentences that fit a budget together: one table for each sentence, and a knapsack over
-//! them. Exact, in time O(units × budget + words × budget).
+//! The best compressions of several sentences that fit a budget together: one table for each sentence, and a
+//! knapsack over them. Exact, in time O(units × budget + words × budget).
 
 use crate::problem::Problem;
 use crate::tree::BudgetTable;
@@ -26,9 +26,9 @@ pub struct Knapsack {
 }
 
 impl Knapsack {
-    /// Chooses compressions of the given sentences with the greatest total score within the problem's budget of words; returns
-    /// that score. The first `required` sentences must be in: the total is minus infinity if they do not fit. All other
-    /// sentences stay out.
+    /// Chooses compressions of the given sentences with the greatest total score within the problem's budget
+    /// of words; returns that score. The first `required` sentences must be in: the total is minus infinity
+    /// if they do not fit. All other sentences stay out.
     pub fn fit(
         &mut self,
         problem: &Problem,
@@ -104,8 +104,8 @@ impl Knapsack {
         }
     }
 
-    /// A bound, after a fit, on the total of what has the sentence at this index in it: as if the others could use the sentence
-    /// once more. For sentences that stayed out it is hardly ever too high.
+    /// A bound, after a fit, on the total of what has the sentence at this index in it: as if the others
+    /// could use the sentence once more. For sentences that stayed out it is hardly ever too high.
     pub fn total_with(&self, index: usize) -> f64 {
         let all = &self.totals[self.sentences * self.width..][..self.width];
         let rest = all.iter().rev();

@@ -1,5 +1,6 @@
-//! How a summarizer learns: from what concepts are [worth](crate::worth) on, by the structured hinge loss with stochastic
-//! subgradients and cost-augmented decoding, for three tasks that share a vector of weights (Almeida & Martins 2013, §4).
+//! How a summarizer learns: from what concepts are [worth](crate::worth) on, by the structured hinge loss
+//! with stochastic subgradients and cost-augmented decoding, for three tasks that share a vector of weights
+//! (Almeida & Martins 2013, §4).
 
 use consonant_learn::LearnError;
 use consonant_learn::model::Model;
@@ -40,10 +41,11 @@ consonant_task::settings! {
         freedom: f32 = 1.0, "RATIO" in 0.0.., research;
         /// Begins from nothing, not from the weights that were set by hand.
         from_scratch: bool = false, "";
-        /// How strongly what concepts are worth by themselves, which is learned first, is held to the weights that were set by
-        /// hand; `inf` leaves that step out.
+        /// How strongly what concepts are worth by themselves, which is learned first, is held to the weights
+        /// that were set by hand; `inf` leaves that step out.
         ridge: f64 = 50.0, "STRENGTH" in 0.0..=f64::INFINITY, research;
-        /// Which arcs may be cut in compressions of single sentences: those that grammar allows, or nearly all.
+        /// Which arcs may be cut in compressions of single sentences: those that grammar allows, or nearly
+        /// all.
         constraints: Constraints = Constraints::Grammatical, "grammatical|free";
         /// How much a wrong deletion costs, next to a missing one.
         precision: f32 = 1.0, "COST" in 0.0..;
@@ -129,8 +131,9 @@ struct Corpus {
 /// The feature that stands for the weights that training begins from.
 const PRIOR: &str = "beginning";
 
-/// The weight of the hinge loss of topics, if none is given and training begins from built-in weights: a few hundred topics say more
-/// about single concepts than about whole summaries, and with a usual weight they undo what is there.
+/// The weight of the hinge loss of topics, if none is given and training begins from built-in weights: a few
+/// hundred topics say more about single concepts than about whole summaries, and with a usual weight they
+/// undo what is there.
 const GENTLE: f64 = 1e-4;
 
 /// Learns a summarizer. Dev items score weights; the best are kept.
@@ -239,8 +242,8 @@ impl Corpus {
         }
         let smallest = of_task.iter().copied().filter(|&count| count > 0).min().unwrap_or(0) as f32;
         for example in &mut corpus.examples {
-            // Tasks count evenly, whatever their sizes (§4: σ_k = N / N_k). Dividing by that of the smallest task keeps its
-            // steps as long as they are without the others.
+            // Tasks count evenly, whatever their sizes (§4: σ_k = N / N_k). Dividing by that of the smallest
+            // task keeps its steps as long as they are without the others.
             example.weight *= smallest / of_task[example.task as usize] as f32;
             example.drop_features(|feature| corpus.counts[feature as usize] < settings.min_count);
         }
@@ -415,8 +418,9 @@ fn topic_example(
     let mut named = NamedExample::new(task, assembly.problem.clone());
     let share = 1.0 / gold.concepts.iter().sum::<f64>() as f32;
     assembly.features(&topic.documents, &material, |part, list| {
-        // Concept recall: what the prediction does not cover costs its share of what the oracle reaches. Deletions that the
-        // oracle does not make cost as much as a concept of average worth (precision of arc deletions).
+        // Concept recall: what the prediction does not cover costs its share of what the oracle reaches.
+        // Deletions that the oracle does not make cost as much as a concept of average worth (precision of
+        // arc deletions).
         let (in_gold, cost) = match part {
             Part::Concept(concept) => (gold.concepts[concept] as f32, -(worth[concept] / reached) as f32),
             Part::Lead(unit) => (gold.leads[unit] as f32, share * (1.0 - gold.leads[unit] as f32)),
@@ -536,8 +540,8 @@ impl Parts for Corpus {
 }
 
 impl PartMarginals for Corpus {
-    /// Probabilities for single sentences. The sum over all summaries of a topic is out of reach; its greatest term stands
-    /// for it, as in a perceptron.
+    /// Probabilities for single sentences. The sum over all summaries of a topic is out of reach; its
+    /// greatest term stands for it, as in a perceptron.
     fn marginals(
         &self,
         example: usize,

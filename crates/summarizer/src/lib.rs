@@ -1,10 +1,10 @@
-//! Summaries of several documents about one thing: sentences are extracted and compressed jointly, within a budget, with a
-//! bound on how much better any other summary could be.
+//! Summaries of several documents about one thing: sentences are extracted and compressed jointly, within a
+//! budget, with a bound on how much better any other summary could be.
 //!
-//! After Almeida & Martins, *Fast and Robust Compressive Summarization with Dual Decomposition and Multi-Task Learning* (ACL
-//! 2013). Informativeness is the coverage of concepts (pairs of stems), grammaticality a tree of units that can be deleted,
-//! conciseness a budget; each is a factor of its own, and AD3 makes them agree. Tags and trees are read from the documents;
-//! sentences without a tree are taken whole.
+//! After Almeida & Martins, *Fast and Robust Compressive Summarization with Dual Decomposition and Multi-Task
+//! Learning* (ACL 2013). Informativeness is the coverage of concepts (pairs of stems), grammaticality a tree
+//! of units that can be deleted, conciseness a budget; each is a factor of its own, and AD3 makes them agree.
+//! Tags and trees are read from the documents; sentences without a tree are taken whole.
 //!
 //! ```
 //! use consonant_summarizer::{Summarizer, SummarizerOptions};
@@ -29,10 +29,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The way of a topic through the files: [documents](Source), `annotate` (sentences and trees) → `material` (sentences, concepts) → `units` (trees under
-//! `constraints`) → `parts` (the [`Problem`]) → `features` and `model` ([`Scores`]) → [`decode`] (`graph` for AD3, `dual` for a
-//! tighter bound, `rounding` for summaries) → `render` (text) → [`Summary`]. Learning is in `learn`: `worth` of concepts by themselves first, then whole
-//! summaries, with what it learns from in `references`.
+//! The way of a topic through the files: [documents](Source), `annotate` (sentences and trees) → `material`
+//! (sentences, concepts) → `units` (trees under `constraints`) → `parts` (the [`Problem`]) → `features` and
+//! `model` ([`Scores`]) → [`decode`] (`graph` for AD3, `dual` for a tighter bound, `rounding` for summaries)
+//! → `render` (text) → [`Summary`]. Learning is in `learn`: `worth` of concepts by themselves first, then
+//! whole summaries, with what it learns from in `references`.
 
 #![forbid(unsafe_code)]
 

@@ -8,8 +8,9 @@ fn log_add(a: f64, b: f64) -> f64 {
     if low == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
 }
 
-/// The probability of every part of a problem of one sentence without concepts, and the logarithm of the sum over all of its
-/// compressions, by inside and outside sums along the tree. The empty compression does not count.
+/// The probability of every part of a problem of one sentence without concepts, and the logarithm of the sum
+/// over all of its compressions, by inside and outside sums along the tree. The empty compression does not
+/// count.
 pub fn marginals(problem: &Problem, scores: &Scores) -> (Relaxed, f64) {
     let units = &problem.units;
     let count = units.len();

@@ -79,8 +79,8 @@ pub enum Fitness {
 }
 
 consonant_task::names! {
-    /// What a topic's documents are like. It tells how far counts and places can be trusted, and what people keep of them.
-    /// Features say its name.
+    /// What a topic's documents are like. It tells how far counts and places can be trusted, and what people
+    /// keep of them. Features say its name.
     #[derive(Default)]
     pub enum Kind {
         /// One text: sentences are counted instead of documents.
@@ -392,8 +392,8 @@ fn key(stems: &[u32]) -> u64 {
     stems.iter().fold(hash::key(b"stems"), |key, &stem| hash::combine(key, u64::from(stem) + 1))
 }
 
-/// The least of several hash functions over a document's concepts (Broder 1997): two documents share a number with the
-/// probability that a concept of either is in both. Short documents have none.
+/// The least of several hash functions over a document's concepts (Broder 1997): two documents share a number
+/// with the probability that a concept of either is in both. Short documents have none.
 fn signature(sentences: &[ReadSentence], size: usize) -> Option<[u64; SIGNATURE]> {
     let mut least = [u64::MAX; SIGNATURE];
     let mut count = 0;

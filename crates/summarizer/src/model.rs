@@ -132,8 +132,8 @@ impl Task for Summarizer {
 }
 
 impl Summarizer {
-    /// The summarizer with weights set by hand: concepts count by their share of the documents, and each relation has a price
-    /// for being cut.
+    /// The summarizer with weights set by hand: concepts count by their share of the documents, and each
+    /// relation has a price for being cut.
     pub fn built_in() -> Result<Self, SummarizerError> {
         Summarizer::with_weights(
             &SummarizerSettings::default(),
@@ -214,8 +214,8 @@ pub(crate) fn write<'n>(
     writer
 }
 
-/// Weights set by hand. A concept of content words in all documents is worth 1; prices of deletions were chosen so that what is
-/// seldom needed goes first.
+/// Weights set by hand. A concept of content words in all documents is worth 1; prices of deletions were
+/// chosen so that what is seldom needed goes first.
 #[rustfmt::skip]
 pub(crate) const BUILT_IN: &[(&str, f32)] = &[
     // Bits of stop words: t0 none, t1 the first, t2 the second, t3 both.

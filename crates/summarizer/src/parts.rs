@@ -1,7 +1,8 @@
-//! What the parts are: concepts that are covered, arcs that are cut, clauses that lead, sentences that are chosen.
+//! What the parts are: concepts that are covered, arcs that are cut, clauses that lead, sentences that are
+//! chosen.
 //!
-//! A topic becomes a [`Problem`] in two steps: concepts are scored, then the sentences with the best of them are taken, up to a
-//! number of words, as in §5.1 of the paper.
+//! A topic becomes a [`Problem`] in two steps: concepts are scored, then the sentences with the best of them
+//! are taken, up to a number of words, as in §5.1 of the paper.
 
 use consonant_text::Document;
 use rustc_hash::FxHashMap;
@@ -72,8 +73,8 @@ pub struct Assembly {
     pub concepts: Vec<u32>,
 }
 
-/// Which concepts can count, by the documents they occur in. Texts of a few sentences, such as reviews, have no lead to tell what
-/// is important: there, what only one of several says is an aside.
+/// Which concepts can count, by the documents they occur in. Texts of a few sentences, such as reviews, have
+/// no lead to tell what is important: there, what only one of several says is an aside.
 pub fn least_documents(material: &Material) -> u32 {
     match material.kind {
         Kind::Brief if material.documents > 2 => 2,
@@ -82,8 +83,8 @@ pub fn least_documents(material: &Material) -> u32 {
 }
 
 impl Assembly {
-    /// Chooses sentences and puts the problem together. `concept_scores` are by the material's numbers; concepts with a
-    /// score of zero are left out.
+    /// Chooses sentences and puts the problem together. `concept_scores` are by the material's numbers;
+    /// concepts with a score of zero are left out.
     pub fn new(
         documents: &[Document],
         material: &Material,
@@ -172,7 +173,8 @@ impl Assembly {
     }
 }
 
-/// Lists the features of the deletions and leads of one sentence, whose units begin at `start`; `kind` is its topic's, if it has one.
+/// Lists the features of the deletions and leads of one sentence, whose units begin at `start`; `kind` is its
+/// topic's, if it has one.
 pub fn sentence_features(
     tree: &Tree<'_>,
     units: &UnitTree,
@@ -215,7 +217,8 @@ impl Scores {
     }
 }
 
-/// Drops units that are chosen whenever another one of the list is: its ancestors, unless a unit on the way may lead.
+/// Drops units that are chosen whenever another one of the list is: its ancestors, unless a unit on the way
+/// may lead.
 fn drop_implied(needed: &mut Vec<u32>, units: &[Unit]) {
     let all = needed.clone();
     needed.retain(|&unit| {

@@ -1,9 +1,9 @@
 //! A summarization problem in numbers: units of text in trees, concepts that they cover, budgets, and scores.
 //!
-//! A *unit* is a group of words that stand or fall together. The units of a sentence form a tree; a unit is chosen only
-//! together with its parent (Almeida & Martins 2013, Eq. 8), except that a unit which *may lead* can be the top of what is
-//! chosen in place of the root, as the clause that somebody is said to have said. An extractive problem has one unit a
-//! sentence, so both of the paper's problems (Eq. 3 and 4) are this one.
+//! A *unit* is a group of words that stand or fall together. The units of a sentence form a tree; a unit is
+//! chosen only together with its parent (Almeida & Martins 2013, Eq. 8), except that a unit which *may lead*
+//! can be the top of what is chosen in place of the root, as the clause that somebody is said to have said.
+//! An extractive problem has one unit a sentence, so both of the paper's problems (Eq. 3 and 4) are this one.
 
 use std::ops::Range;
 
@@ -234,9 +234,9 @@ impl Scores {
         }
     }
 
-    /// The scores as a sum over chosen units and leads. In a tree, a unit is deleted under its parent exactly when
-    /// (parent chosen) − (unit chosen) + (unit leads) is 1; so a deletion's score goes to the parent, against the unit, and
-    /// to its lead, and no pair of units is left.
+    /// The scores as a sum over chosen units and leads. In a tree, a unit is deleted under its parent exactly
+    /// when (parent chosen) − (unit chosen) + (unit leads) is 1; so a deletion's score goes to the parent,
+    /// against the unit, and to its lead, and no pair of units is left.
     pub fn linear(&self, problem: &Problem) -> (Vec<f64>, Vec<f64>) {
         let mut units = vec![0.0; problem.units.len()];
         let mut leads = vec![f64::NEG_INFINITY; problem.units.len()];

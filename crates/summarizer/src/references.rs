@@ -1,5 +1,5 @@
-//! Summaries to learn from: the best that can be made of a topic's own words, judged by what people wrote, and the nearest
-//! compression to one that a person made.
+//! Summaries to learn from: the best that can be made of a topic's own words, judged by what people wrote,
+//! and the nearest compression to one that a person made.
 
 use rustc_hash::FxHashMap;
 
@@ -11,7 +11,8 @@ use crate::problem::{NONE, Problem, Scores};
 use crate::summarize::best_compression;
 use crate::units::UnitTree;
 
-/// What each concept of the documents is worth for recall: the share of the references' concepts that it makes up.
+/// What each concept of the documents is worth for recall: the share of the references' concepts that it
+/// makes up.
 pub fn concept_recall(material: &mut Material, references: &[String]) -> Vec<f64> {
     let size = material.concept_size();
     let mut worth = vec![0.0; material.concepts.len()];
@@ -21,7 +22,8 @@ pub fn concept_recall(material: &mut Material, references: &[String]) -> Vec<f64
         let mut seen: FxHashMap<&[u32], ()> = FxHashMap::default();
         for words in stems.windows(size) {
             total += 1.0;
-            // The second occurrence in a reference asks for a second one in the summary, which coverage cannot give.
+            // The second occurrence in a reference asks for a second one in the summary, which coverage
+            // cannot give.
             if seen.insert(words, ()).is_none()
                 && let Some(concept) = material.find(words)
             {
@@ -38,7 +40,8 @@ pub fn concept_recall(material: &mut Material, references: &[String]) -> Vec<f64
 /// What a cut costs in an oracle summary, next to a whole reference: cuts that gain nothing are not made.
 const CUT: f64 = 1e-4;
 
-/// The summary with the greatest recall of the references' concepts (Berg-Kirkpatrick et al. 2011): which units it has.
+/// The summary with the greatest recall of the references' concepts (Berg-Kirkpatrick et al. 2011): which
+/// units it has.
 pub fn oracle_summary(assembly: &Assembly, worth: &[f64]) -> Result<Vec<bool>, SummarizerError> {
     let mut scores = Scores::zeros(&assembly.problem);
     for (score, &concept) in scores.concepts.iter_mut().zip(&assembly.concepts) {
@@ -54,7 +57,8 @@ pub fn oracle_summary(assembly: &Assembly, worth: &[f64]) -> Result<Vec<bool>, S
 pub fn nearest_compression(units: &UnitTree, keep: &[bool]) -> (Problem, Vec<bool>) {
     let mut problem = Problem::new(usize::MAX >> 1, 1);
     problem.push_sentence(&units.units);
-    // Keeping a unit counts what is right in it less what is wrong; as deletions this is the negative, for the subtree.
+    // Keeping a unit counts what is right in it less what is wrong; as deletions this is the negative, for
+    // the subtree.
     let mut balance = vec![0.0; units.units.len()];
     for (&unit, &keep) in units.unit_of.iter().zip(keep) {
         if unit != NONE {
@@ -67,8 +71,9 @@ pub fn nearest_compression(units: &UnitTree, keep: &[bool]) -> (Problem, Vec<boo
 
 /// The compression with the greatest sum over its units.
 pub(crate) fn best_linear(problem: &Problem, units: &[f64]) -> Vec<bool> {
-    // A deletion's score goes to the parent and against the unit: from the leaves up, choose deletions so that the
-    // units' linear scores come out as wanted. The root's score is the same for all compressions that it leads.
+    // A deletion's score goes to the parent and against the unit: from the leaves up, choose deletions so
+    // that the units' linear scores come out as wanted. The root's score is the same for all compressions
+    // that it leads.
     let mut scores = Scores::zeros(problem);
     let mut subtree = units.to_vec();
     for unit in (1..units.len()).rev() {

@@ -90,8 +90,9 @@ impl<'p> Rounding<'p> {
         }
     }
 
-    /// Rounds as in §3.4: takes the sentences with the highest relaxed values and finds, among their compressions that fit the
-    /// budget together, the one closest to the relaxed solution; then, if wished, looks for better ones nearby.
+    /// Rounds as in §3.4: takes the sentences with the highest relaxed values and finds, among their
+    /// compressions that fit the budget together, the one closest to the relaxed solution; then, if wished,
+    /// looks for better ones nearby.
     pub fn round(&mut self, relaxed: &Relaxed, search: bool) {
         let problem = self.problem;
         let mut order: Vec<usize> =
@@ -180,9 +181,10 @@ impl<'p> Rounding<'p> {
         draft.sentences.push(sentence);
     }
 
-    /// The gain of the best compression of a sentence within `budget`, given what the draft covers, if it can be more than
-    /// `least`; the compression is left in the draft's units. An occurrence over several units counts at the last of them,
-    /// which makes the tree's dynamic program a guess; the gain that is returned is the true one.
+    /// The gain of the best compression of a sentence within `budget`, given what the draft covers, if it can
+    /// be more than `least`; the compression is left in the draft's units. An occurrence over several units
+    /// counts at the last of them, which makes the tree's dynamic program a guess; the gain that is returned
+    /// is the true one.
     fn best_addition(
         &mut self,
         draft: &mut Draft,
@@ -269,8 +271,8 @@ impl<'p> Rounding<'p> {
         }
     }
 
-    /// Climbs: fills the budget, then takes one sentence out at a time (or compresses it anew) and fills again, as long as that
-    /// gains.
+    /// Climbs: fills the budget, then takes one sentence out at a time (or compresses it anew) and fills
+    /// again, as long as that gains.
     fn improve(&mut self, draft: &mut Draft) {
         if draft.value == f64::NEG_INFINITY {
             return;

@@ -1,4 +1,5 @@
-//! Text as it comes from files: remains of HTML, entities, wrapped lines. What is cleaned still knows where it stood.
+//! Text as it comes from files: remains of HTML, entities, wrapped lines. What is cleaned still knows where
+//! it stood.
 
 use std::ops::Range;
 use std::path::Path;
@@ -20,8 +21,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// The documents of a file (`-` is standard input): one of raw text, or one or more of CoNLL-U, whose tags and trees are
-    /// then used.
+    /// The documents of a file (`-` is standard input): one of raw text, or one or more of CoNLL-U, whose
+    /// tags and trees are then used.
     pub fn read(path: &Path) -> Result<Vec<Self>, SummarizerError> {
         let mut input = Input::open(path)?;
         let name = input.name().to_string();
@@ -191,7 +192,8 @@ const INLINE: [&str; 17] = [
     "q", "code",
 ];
 
-/// The length of the tag at the start of a text, with its element where that is skipped, and whether it ends a paragraph.
+/// The length of the tag at the start of a text, with its element where that is skipped, and whether it ends
+/// a paragraph.
 fn tag(text: &str) -> Option<(usize, bool)> {
     if text.starts_with("<!--") {
         return Some((text.find("-->").map_or(text.len(), |end| end + 3), false));
@@ -250,7 +252,8 @@ fn entity(text: &str) -> Option<(usize, char)> {
 /// Lines longer than this are paragraphs.
 const WIDEST: usize = 130;
 
-/// Line ends that separate, in bytes. A line was merely wrapped if the next one's first word would not have fitted on it.
+/// Line ends that separate, in bytes. A line was merely wrapped if the next one's first word would not have
+/// fitted on it.
 fn hard_breaks(text: &str) -> Vec<usize> {
     let width = text.lines().map(|line| line.trim_end().chars().count()).max().unwrap_or(0);
     let mut breaks = Vec::new();

@@ -31,7 +31,8 @@ pub struct Prepared<'d> {
 }
 
 impl Summarizer {
-    /// Summarizes documents about one thing. Trees are read from the sentences; those without one are taken whole.
+    /// Summarizes documents about one thing. Trees are read from the sentences; those without one are taken
+    /// whole.
     pub fn summarize(
         &self,
         documents: &[Document],
@@ -110,7 +111,8 @@ impl Summarizer {
     }
 }
 
-/// The compression with the greatest sum, over its words, of how much more probable they are than a threshold.
+/// The compression with the greatest sum, over its words, of how much more probable they are than a
+/// threshold.
 fn least_risk(problem: &Problem, scores: &Scores, units: &UnitTree, threshold: f64) -> Vec<bool> {
     let (relaxed, _) = marginals(problem, scores);
     let mut gains = vec![0.0; problem.units.len()];
@@ -200,8 +202,8 @@ impl Prepared<'_> {
         }
     }
 
-    /// Of the chosen sentences that open their documents, the one that says most: document and number. What the others tell is read
-    /// more easily after it.
+    /// Of the chosen sentences that open their documents, the one that says most: document and number. What
+    /// the others tell is read more easily after it.
     fn opening(&self, decoded: &Decoded) -> Option<(usize, usize)> {
         let Assembly { problem, sentences, .. } = &self.assembly;
         let mut worth = vec![0.0; problem.sentences()];

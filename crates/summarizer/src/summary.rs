@@ -89,8 +89,8 @@ pub struct SummaryConcept {
 }
 
 impl Summary {
-    /// The summary for programs: its sentences with their sources, its concepts and its certificate. `sources` are what the
-    /// documents were made of; places count characters there.
+    /// The summary for programs: its sentences with their sources, its concepts and its certificate.
+    /// `sources` are what the documents were made of; places count characters there.
     pub fn to_json(&self, sources: &[Source]) -> Value {
         let sentence = |sentence: &SummarySentence| {
             let source = &sources[sentence.document];

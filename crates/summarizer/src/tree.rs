@@ -7,9 +7,9 @@ use crate::problem::{NONE, Unit};
 
 /// A factor over one sentence that allows exactly its compressions.
 ///
-/// The links are: whether anything is chosen, each unit, and, for each unit that may lead, whether it does. The best
-/// compression takes linear time: a subtree is worth what its top and the subtrees below that gain are worth, and the best of the
-/// tops that may lead is taken.
+/// The links are: whether anything is chosen, each unit, and, for each unit that may lead, whether it does.
+/// The best compression takes linear time: a subtree is worth what its top and the subtrees below that gain
+/// are worth, and the best of the tops that may lead is taken.
 #[derive(Debug, Clone)]
 pub struct CompressionTree {
     units: Vec<Unit>,
@@ -91,8 +91,8 @@ impl Oracle for CompressionTree {
     }
 }
 
-/// The best compressions of one sentence for every budget, by a knapsack along the tree: a unit is taken and the next one decided
-/// on, or its subtree is skipped. O(units × budget) for each unit that may lead.
+/// The best compressions of one sentence for every budget, by a knapsack along the tree: a unit is taken and
+/// the next one decided on, or its subtree is skipped. O(units × budget) for each unit that may lead.
 #[derive(Debug, Default)]
 pub struct BudgetTable {
     /// The best value for each budget, the empty compression aside; the last holds for all larger ones.
@@ -111,7 +111,8 @@ struct Top {
 }
 
 impl BudgetTable {
-    /// Fills the table. `units` and `leads` are the linear scores of the sentence's units; `sentence` counts once.
+    /// Fills the table. `units` and `leads` are the linear scores of the sentence's units; `sentence` counts
+    /// once.
     pub fn fill(&mut self, tree: &[Unit], units: &[f64], leads: &[f64], sentence: f64, budget: usize) {
         let length: usize = tree.iter().map(|unit| unit.length as usize).sum();
         let width = length.min(budget) + 1;

@@ -16,8 +16,8 @@ pub struct Chunk {
     pub words: Range<usize>,
     /// Its place in the document's text, in bytes.
     pub place: Range<usize>,
-    /// What it counts against a budget: as many words as it has between spaces, or nothing if it joins the word before it when
-    /// the text is put in order.
+    /// What it counts against a budget: as many words as it has between spaces, or nothing if it joins the
+    /// word before it when the text is put in order.
     pub length: u32,
 }
 
@@ -78,8 +78,8 @@ pub fn is_bullet(sentence: &Sentence, chunk: &Chunk) -> bool {
     chunk.words == (0..1) && matches!(sentence.form(0), "*" | "•" | "·" | "-" | "–" | "—" | "o" | "▪" | "#")
 }
 
-/// The units of a sentence with a tree: arcs that may not be cut are contracted, and so are paths between words that are
-/// written as one.
+/// The units of a sentence with a tree: arcs that may not be cut are contracted, and so are paths between
+/// words that are written as one.
 pub fn compressible(tree: &Tree<'_>, chunks: &[Chunk], constraints: Constraints) -> UnitTree {
     let sentence = tree.sentence;
     let count = sentence.len();
@@ -103,8 +103,8 @@ pub fn compressible(tree: &Tree<'_>, chunks: &[Chunk], constraints: Constraints)
             }
         }
     }
-    // Number the units in depth-first order. Children that stay with their parent's unit must not come between it and
-    // other units, so units are numbered by a walk over the contracted tree.
+    // Number the units in depth-first order. Children that stay with their parent's unit must not come
+    // between it and other units, so units are numbered by a walk over the contracted tree.
     let opens = |word: usize| tree.heads[word].is_none() || deletable[word] || may_lead[word];
     let mut top_of = vec![0usize; count];
     let mut below: Vec<Vec<usize>> = vec![Vec::new(); count];

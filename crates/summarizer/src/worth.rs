@@ -1,9 +1,9 @@
 //! What concepts are worth by themselves, learned before any summary is decoded.
 //!
-//! A summary's recall is a sum over concepts, so the score that serves it best is the share of references that a concept can be
-//! expected to be in. That share is known for every concept of a training topic, chosen or not: some hundreds of targets a topic,
-//! where the hinge loss of a whole summary has one. Least squares on them, held to the built-in weights, is where training
-//! begins.
+//! A summary's recall is a sum over concepts, so the score that serves it best is the share of references
+//! that a concept can be expected to be in. That share is known for every concept of a training topic, chosen
+//! or not: some hundreds of targets a topic, where the hinge loss of a whole summary has one. Least squares
+//! on them, held to the built-in weights, is where training begins.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -36,8 +36,9 @@ const LEAST: f64 = 1e-3;
 const ACCURACY: f64 = 1e-6;
 const STEPS: usize = 500;
 
-/// Weights to add to the built-in ones, by name. Only features of a [kind](crate::material::Kind) are learned: what holds for
-/// letters says nothing about news. `strength` holds weights to zero; features of fewer than `min_count` concepts are left out.
+/// Weights to add to the built-in ones, by name. Only features of a [kind](crate::material::Kind) are
+/// learned: what holds for letters says nothing about news. `strength` holds weights to zero; features of
+/// fewer than `min_count` concepts are left out.
 pub fn concept_weights(
     topics: &[&Topic],
     built_in: &Summarizer,
@@ -143,8 +144,8 @@ impl Equations {
         }
     }
 
-    /// The solution with the least sum of weighted squared errors plus `strength` times its squared length, by conjugate
-    /// gradients (Hestenes & Stiefel 1952), with the diagonal as preconditioner.
+    /// The solution with the least sum of weighted squared errors plus `strength` times its squared length,
+    /// by conjugate gradients (Hestenes & Stiefel 1952), with the diagonal as preconditioner.
     fn solve(&self, unknowns: usize, strength: f64) -> Vec<f64> {
         // Nothing at all would leave features that always occur together undecided.
         let strength = strength.max(1e-9);

@@ -10,7 +10,8 @@ use consonant_summarizer::{
 use consonant_task::{Annotate, Batch, Data, Failure, Item, Settings as _, Task, Watch};
 use consonant_text::{Document, Layer, Sentence};
 
-/// A document of sentences without trees; words are separated by spaces, the last one is followed by a full stop.
+/// A document of sentences without trees; words are separated by spaces, the last one is followed by a full
+/// stop.
 fn document(sentences: &[&str]) -> Document {
     let sentence = |text: &&str| {
         let mut rows = String::new();
@@ -275,7 +276,8 @@ fn what_people_keep_is_learned_concept_by_concept() {
     assert!(summary(1.0).starts_with("About 177 boats77"));
 }
 
-/// Segments at full stops, and knows texts with the letter e; gives every sentence a tree under its first word.
+/// Segments at full stops, and knows texts with the letter e; gives every sentence a tree under its first
+/// word.
 struct Toy;
 
 impl Annotate for Toy {

@@ -28,8 +28,8 @@ consonant_task::settings! {
 impl Tagger {
     /// Tags sentences in place. The outcome is the same for any number of threads.
     ///
-    /// Where the tagger has [constant words](crate::ConstantWords), sentences of a document should come in one call: these
-    /// words get the label that most of their occurrences in it have.
+    /// Where the tagger has [constant words](crate::ConstantWords), sentences of a document should come in
+    /// one call: these words get the label that most of their occurrences in it have.
     pub(crate) fn tag(
         &self,
         sentences: &mut [Sentence],
@@ -49,7 +49,8 @@ impl Tagger {
         Ok(units)
     }
 
-    /// Gives the constant words of each document one label, and tags the sentences again in which that changes something.
+    /// Gives the constant words of each document one label, and tags the sentences again in which that
+    /// changes something.
     fn agree(
         &self,
         sentences: &mut [Sentence],

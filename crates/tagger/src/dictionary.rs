@@ -16,8 +16,8 @@ pub struct TagDictionary {
 }
 
 impl TagDictionary {
-    /// Lists the labels of every word that occurs at least `least` times. Words with an occurrence of unknown label (`None`) are left
-    /// out: they may have any.
+    /// Lists the labels of every word that occurs at least `least` times. Words with an occurrence of unknown
+    /// label (`None`) are left out: they may have any.
     pub fn build<'a>(tokens: impl Iterator<Item = (&'a str, Option<u32>)>, least: u32) -> Self {
         let mut seen: FxHashMap<&str, (u32, Option<Vec<u32>>)> = FxHashMap::default();
         for (word, label) in tokens {

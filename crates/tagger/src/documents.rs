@@ -1,9 +1,10 @@
 //! Words that keep one label through a document.
 //!
-//! Some labels depend on the document more than on the sentence: its style, its topic, or the guidelines that its
-//! annotators had. A word that has several labels over a whole treebank but nearly always a single one within a document is called
-//! constant here. Its occurrences in a document are first labelled each on its own; then all of them get the label that most of
-//! them have, and the other words are labelled again around them (after Gale, Church & Yarowsky 1992, One sense per discourse).
+//! Some labels depend on the document more than on the sentence: its style, its topic, or the guidelines that
+//! its annotators had. A word that has several labels over a whole treebank but nearly always a single one
+//! within a document is called constant here. Its occurrences in a document are first labelled each on its
+//! own; then all of them get the label that most of them have, and the other words are labelled again around
+//! them (after Gale, Church & Yarowsky 1992, One sense per discourse).
 
 use consonant_learn::hash;
 use consonant_learn::model::{Model, ModelWriter};
@@ -14,7 +15,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{Column, TaggerError};
 
-/// Documents in which a word must occur twice or more before it may be called constant: in fewer, many words are by chance.
+/// Documents in which a word must occur twice or more before it may be called constant: in fewer, many words
+/// are by chance.
 const LEAST_DOCUMENTS: usize = 50;
 /// The least share of pairs of occurrences in one document that have the same label.
 const LEAST_AGREEMENT: f64 = 0.99;
@@ -93,8 +95,9 @@ impl ConstantWords {
         !self.words.is_empty() && self.words.contains(&hash::key(word.as_bytes()))
     }
 
-    /// For the sentences of one document, as they were labelled: the words that should have another label, that of most of their
-    /// occurrences; of labels with equally many, the one that stands first among the labels.
+    /// For the sentences of one document, as they were labelled: the words that should have another label,
+    /// that of most of their occurrences; of labels with equally many, the one that stands first among the
+    /// labels.
     pub(crate) fn dissenters(
         &self,
         document: &[Sentence],
@@ -122,7 +125,8 @@ impl ConstantWords {
                 most.map(|(label, _)| (form, label))
             })
             .collect();
-        // A sentence with a dissenter is labelled again: all its constant words then stay what they should be.
+        // A sentence with a dissenter is labelled again: all its constant words then stay what they should
+        // be.
         let corrections = |found: Vec<(usize, &str, u32)>| {
             let dissents = found.iter().any(|(_, form, label)| winners[form] != *label);
             let fixed = found.iter().filter(|_| dissents).map(|&(word, form, _)| (word, winners[form]));
@@ -145,7 +149,7 @@ impl ConstantWords {
     }
 }
 
-/// The number of pairs among so many.
+/// The number of pairs among so many things.
 fn pairs(count: u64) -> u64 {
     count * count.saturating_sub(1) / 2
 }

@@ -8,8 +8,8 @@ use crate::decode::TaggerOptions;
 use crate::{Tagger, TaggerError};
 
 impl Tagger {
-    /// Tags a sentence and says for each word what decided: the features whose scores differ between the label and its closest
-    /// rival.
+    /// Tags a sentence and says for each word what decided: the features whose scores differ between the
+    /// label and its closest rival.
     pub(crate) fn explain_sentence(&self, sentence: &Sentence) -> Result<Vec<Explanation>, TaggerError> {
         let mut tagged = [sentence.clone()];
         self.tag(&mut tagged, &TaggerOptions::default())?;

@@ -44,8 +44,8 @@ U43:%H[0,0]/%H[1,0]
 U44:%H[-1,0]/%H[0,0]/%H[1,0]
 "#;
 
-/// The built-in templates, with lines for the resources that are there. Large label sets are those of languages with rich
-/// morphology, where longer affixes pay.
+/// The built-in templates, with lines for the resources that are there. Large label sets are those of
+/// languages with rich morphology, where longer affixes pay.
 pub fn built_in_templates(labels: usize, resources: &Resources) -> String {
     let mut text = TEMPLATES.to_owned();
     let (prefixes, suffixes) = if labels > 200 { (5, 8) } else { (4, 5) };

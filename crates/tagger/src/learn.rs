@@ -25,9 +25,9 @@ use crate::{Column, ConstantWords, TagDictionary, Tagger, TaggerError};
 /// What is measured on dev.
 const METRIC: &str = "accuracy";
 const DEFAULT_ALGORITHM: Algorithm = Algorithm::AveragedPerceptron;
-/// Up to so many labels, every feature gets a weight for every label.
+/// Up to this many labels, every feature gets a weight for every label.
 const FEW_LABELS: usize = 64;
-/// Up to so many labels, chains of order 2 are small enough to be the default.
+/// Up to this many labels, chains of order 2 are small enough to be the default.
 const FEW_FOR_SECOND_ORDER: usize = 24;
 /// The margin of a perceptron, in updates.
 const MARGIN: f64 = 0.5;
@@ -56,10 +56,11 @@ consonant_task::settings! {
         pieces: Option<InputFile> = None, "FILE", research;
         /// Leaves out features that occur less often.
         min_count: u32 = 1, "N", research;
-        /// Gives weights to all pairs of feature and label, or to observed ones only (default: all for few labels).
+        /// Gives weights to all pairs of feature and label, or to observed ones only (default: all for few
+        /// labels).
         weights: Option<Pairs> = None, "all|observed", research;
-        /// Scores labels as sums of their parts, such as part of speech and features (default: on for many labels, with the built-in
-        /// templates).
+        /// Scores labels as sums of their parts, such as part of speech and features (default: on for many
+        /// labels, with the built-in templates).
         parts: Option<bool> = None, "on|off", research;
         /// Limits words seen at least N times to labels that they were seen with; 0: no limit.
         dictionary: u32 = 0, "N", research;
@@ -69,7 +70,8 @@ consonant_task::settings! {
         class_weights: Vec<Named<f32>> = Vec::new(), "LABEL=WEIGHT" as "class-weight" in 0.0.., research;
         /// Stores weights in half precision, and says what it costs on dev.
         half: bool = false, "";
-        /// Leaves out weights closer to zero than this when the model is stored, and says what it costs on dev.
+        /// Leaves out weights closer to zero than this when the model is stored, and says what it costs on
+        /// dev.
         prune: f32 = 0.0, "WEIGHT" in 0.0..;
         /// Seed of the random order of sentences.
         seed: u64 = 1, "N";
@@ -319,8 +321,8 @@ impl<'e> Reader<'e> {
     }
 }
 
-/// Two labels back pay where they are few; more labels do as well with one. Not every algorithm has a second order, and who
-/// brings templates gets the plain chain that other tools would train.
+/// Two labels back pay where they are few; more labels do as well with one. Not every algorithm has a second
+/// order, and who brings templates gets the plain chain that other tools would train.
 fn default_order(labels: usize, settings: &TaggerSettings) -> usize {
     let built_in = settings.training.algorithm() == DEFAULT_ALGORITHM
         && settings.pieces.is_none()

@@ -1,7 +1,8 @@
 //! Part-of-speech and morphological tagging with chain models.
 //!
-//! Five files, as in every task: what a part is ([`Column`]: a label at a word), its features ([`built_in_templates`]), how
-//! it decodes ([`TaggerOptions`]), how it learns ([`TaggerSettings`]) and its model on disk ([`Tagger`]).
+//! Five files, as in every task: what a part is ([`Column`]: a label at a word), its features
+//! ([`built_in_templates`]), how it decodes ([`TaggerOptions`]), how it learns ([`TaggerSettings`]) and its
+//! model on disk ([`Tagger`]).
 //!
 //! ```
 //! use consonant_tagger::{Column, Tagger, TaggerOptions, TaggerSettings};

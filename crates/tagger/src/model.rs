@@ -18,7 +18,7 @@ use crate::{Column, ConstantWords, TagDictionary, TaggerError};
 
 /// The name of the task in model files.
 pub const TASK: &str = "tagger";
-/// Names are kept for so many of the strongest weights.
+/// Names are kept for this many of the strongest weights.
 const NAMED_WEIGHTS: usize = 2000;
 
 /// How a tagger was made; the metadata of its file.
@@ -151,7 +151,8 @@ impl Tagger {
         &self.constant
     }
 
-    /// The strongest weights, label n-grams included, strongest first. Features have their names if they are among those that were kept.
+    /// The strongest weights, label n-grams included, strongest first. Features have their names if they are
+    /// among those that were kept.
     pub fn strongest(&self, count: usize) -> Vec<Strength> {
         self.chain.strongest(self.names.as_ref(), count)
     }

@@ -26,8 +26,8 @@ consonant_task::names! {
 }
 
 impl Column {
-    /// The gold label of a word, built in `buffer`; `None` if it has none. No features (`_`) are a label where a part of speech
-    /// stands beside them.
+    /// The gold label of a word, built in `buffer`; `None` if it has none. No features (`_`) are a label
+    /// where a part of speech stands beside them.
     pub fn label<'b>(self, sentence: &Sentence, word: usize, buffer: &'b mut String) -> Option<&'b str> {
         buffer.clear();
         match self {
@@ -78,8 +78,9 @@ fn parts_of_features(label: &str, parts: &mut Vec<String>) {
     parts.extend(label.split([JOINT, '|']).map(str::to_owned));
 }
 
-/// Compound tags (`N|SIN|NEU`) by field; positional ones (`SSns1`) by the first letter, by each other letter given the
-/// first, and by each other letter alone: gender, number and case are written alike in all parts of speech.
+/// Compound tags (`N|SIN|NEU`) by field; positional ones (`SSns1`) by the first letter, by each other letter
+/// given the first, and by each other letter alone: gender, number and case are written alike in all parts of
+/// speech.
 fn parts_of_tag(label: &str, parts: &mut Vec<String>) {
     if label.contains('|') {
         parts.extend(label.split('|').map(str::to_owned));

@@ -8,7 +8,8 @@ use consonant_tagger::{Column, Tagger, TaggerError, TaggerOptions, TaggerSetting
 use consonant_task::{Data, Task, Trained, Watch};
 use consonant_text::{Sentence, SentenceReader};
 
-/// Sentences of a language where the ending tells the tag, but for one word that only the word before decides.
+/// Sentences of a language where the ending tells the tag, but for one word that only the word before
+/// decides.
 fn corpus(sentences: usize, seed: u64) -> Vec<Sentence> {
     let mut state = seed;
     let mut below = |most: usize| {
@@ -139,7 +140,8 @@ fn labels_made_of_parts_are_shared_explained_and_continued() {
     assert!(accuracy(&second, &dev) > 0.9, "what was known is not forgotten");
 }
 
-/// Documents of two styles that differ in the tag of full stops alone, and in words that only some of their sentences have.
+/// Documents of two styles that differ in the tag of full stops alone, and in words that only some of their
+/// sentences have.
 fn documents(count: usize) -> Vec<Sentence> {
     let mut text = String::new();
     for document in 0..count {

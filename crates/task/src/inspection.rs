@@ -148,7 +148,7 @@ impl Explanation {
         Self { subject: subject.into(), chosen: chosen.into(), rival, contributions }
     }
 
-    /// As text, with so many contributions at most.
+    /// As text, with at most this many contributions.
     pub fn to_text(&self, most: usize) -> String {
         let rival = self.rival.as_ref().map_or(String::new(), |rival| format!("\t(not {rival})"));
         let mut text = format!("{}\t{}{rival}\n", self.subject, self.chosen);

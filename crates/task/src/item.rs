@@ -54,9 +54,9 @@ pub enum ItemError {
 /// What is decoded in one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Batch {
-    /// So many items.
+    /// This many items.
     Items(usize),
-    /// Whole documents, with so many items at least if the file has them.
+    /// Whole documents, and at least this many items if the file has them.
     Documents(usize),
     /// All of a file.
     File,
@@ -96,7 +96,8 @@ pub trait Item: Send + Sync + Sized + 'static {
         Ok(())
     }
 
-    /// Marks that a document begins here, where the file that it comes from has no marks but another one does.
+    /// Marks that a document begins here, where the file that it comes from has no marks but another one
+    /// does.
     fn begin_document(&mut self) {}
 
     /// Whether a document begins here.

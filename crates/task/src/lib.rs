@@ -1,11 +1,13 @@
 //! One contract for all tasks.
 //!
-//! A [`Task`] is a type that can be trained from [`Item`]s and settings, opened from a model, decode a batch of items with a
-//! certificate for each unit, and be inspected. Who knows one task knows all, and the program, the wheel and the server
-//! need no knowledge of any: they read settings from the task's own struct, items from the item's own formats.
+//! A [`Task`] is a type that can be trained from [`Item`]s and settings, opened from a model, decode a batch
+//! of items with a certificate for each unit, and be inspected. Who knows one task knows all, and the
+//! program, the wheel and the server need no knowledge of any: they read settings from the task's own struct,
+//! items from the item's own formats.
 //!
-//! What tasks share stands here once: [`Workers`] (buffers that are reused from call to call), [`Watch`] (how a training
-//! tells how far it is and hears that it should stop), [`Unit`] (a certificate and how much it is for), [`Inspection`].
+//! What tasks share stands here once: [`Workers`] (buffers that are reused from call to call), [`Watch`] (how
+//! a training tells how far it is and hears that it should stop), [`Unit`] (a certificate and how much it is
+//! for), [`Inspection`].
 
 #![forbid(unsafe_code)]
 

@@ -14,8 +14,8 @@ use crate::{Annotate, Batch, Explanation, Failure, Inspection, Item, Usage, Watc
 
 /// A kind of model: what it decodes, how it is trained, opened, applied and looked into.
 ///
-/// `train`, `predict` and `inspect` of every client are one generic function each over this trait; a new task is a crate
-/// that implements it and one line in the registry.
+/// `train`, `predict` and `inspect` of every client are one generic function each over this trait; a new task
+/// is a crate that implements it and one line in the registry.
 pub trait Task: Debug + Send + Sync + Sized + 'static {
     /// Its name in model files, in the registry and on the command line: `tagger`.
     const NAME: &'static str;
@@ -90,11 +90,11 @@ pub trait Task: Debug + Send + Sync + Sized + 'static {
         Batch::Items(4096)
     }
 
-    /// Fills in what the model predicts, with a certificate for each unit that was decoded. On rayon's threads; the outcome is
-    /// the same for any number of them.
+    /// Fills in what the model predicts, with a certificate for each unit that was decoded. On rayon's
+    /// threads; the outcome is the same for any number of them.
     fn decode(&self, items: &mut [Self::Item], options: &Self::Options) -> Result<Vec<Unit>, Self::Error>;
 
-    /// What the model is and has learned, with so many of its strongest weights.
+    /// What the model is and has learned, with this many of its strongest weights.
     fn inspect(&self, top: usize) -> Inspection;
 
     /// What decided each choice of an item; `None` for tasks that cannot say.
@@ -103,7 +103,8 @@ pub trait Task: Debug + Send + Sync + Sized + 'static {
         None
     }
 
-    /// The problems that decoding items would solve, in JSON, for other solvers; `None` for tasks that have none to show.
+    /// The problems that decoding items would solve, in JSON, for other solvers; `None` for tasks that have
+    /// none to show.
     fn problems(&self, items: &[Self::Item]) -> Option<Result<Vec<String>, Self::Error>> {
         let _ = items;
         None

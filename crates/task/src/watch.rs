@@ -85,7 +85,8 @@ impl<'w> Watch<'w> {
         self.tell(Event::Epoch { stage, report: *report, metric });
     }
 
-    /// A run that tells of its epochs, ends when somebody asks for it, keeps the checkpoint and uses all of rayon's threads.
+    /// A run that tells of its epochs, ends when somebody asks for it, keeps the checkpoint and uses all of
+    /// rayon's threads.
     pub fn run(&mut self, stage: Option<&'static str>, metric: &'static str) -> Run<'_> {
         Run {
             shuffle: true,

@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Sets of buffers, as many as were ever in use at once. They belong to no thread: whoever decodes takes one and gives it
-/// back, so that any pool of threads may call, of any size.
+/// Sets of buffers, as many as were ever in use at once. They belong to no thread: whoever decodes takes one
+/// and gives it back, so that any pool of threads may call, of any size.
 pub struct Workers<W> {
     free: Arc<Mutex<Vec<W>>>,
 }

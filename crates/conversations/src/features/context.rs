@@ -13,9 +13,11 @@ pub(crate) struct LinkContext {
     /// Minutes from target to source, in buckets; 0: not known.
     pub minutes: u8,
     pub same_author: bool,
-    /// Whom the source speaks to: 0 nobody, 1 the target's author, 2 names the target's author somewhere, 3 another.
+    /// Whom the source speaks to: 0 nobody, 1 the target's author, 2 names the target's author somewhere, 3
+    /// another.
     pub calls: u8,
-    /// Whom the target speaks to: 0 nobody, 1 the source's author, 2 names the source's author somewhere, 3 another.
+    /// Whom the target speaks to: 0 nobody, 1 the source's author, 2 names the source's author somewhere, 3
+    /// another.
     pub called: u8,
     /// Messages between them by the source's author, up to 3.
     pub own_between: u8,
@@ -27,7 +29,8 @@ pub(crate) struct LinkContext {
     pub answered: u8,
     /// Authors who speak between them, up to 3.
     pub voices_between: u8,
-    /// Place of the target among the messages before the source that others wrote (or, with the same author, that author's), up to 5.
+    /// Place of the target among the messages before the source that others wrote (or, with the same author,
+    /// that author's), up to 5.
     pub rank: u8,
     /// Cosine of rarities, in buckets.
     pub similarity: u8,

@@ -16,7 +16,8 @@ pub(super) fn pair_features(
     let [a, b] = pair.links.map(|link| &contexts[link]);
     let units = &conversation.units;
     let author = |unit: usize| units[unit].author;
-    // On a diagonal the second may answer the first source: a chain, which is another thing than two parallel answers.
+    // On a diagonal the second may answer the first source: a chain, which is another thing than two parallel
+    // answers.
     let shape = pair.shape as u32 * 2 + u32::from(v == s);
     let same = u32::from(author(s) == author(u)) * 2 + u32::from(author(t) == author(v));
     let roles = u32::from(a.same_author) * 2 + u32::from(b.same_author);

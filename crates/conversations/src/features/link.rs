@@ -1,4 +1,5 @@
-//! Features of single links, after Qu & Liu (2012) and the literature on chat: where, when, who, to whom, and which words.
+//! Features of single links, after Qu & Liu (2012) and the literature on chat: where, when, who, to whom, and
+//! which words.
 
 use super::{LinkContext, Sink, bucket, put};
 use crate::conversation::{Addressee, Conversation, Unit};

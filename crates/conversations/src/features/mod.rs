@@ -44,7 +44,8 @@ impl Template {
     }
 }
 
-/// Pushes one feature: `put!(sink, "name", value, value)`, with numbers below 2^32 or keys of words as values.
+/// Pushes one feature: `put!(sink, "name", value, value)`, with numbers below 2^32 or keys of words as
+/// values.
 macro_rules! put {
     ($sink:expr, $name:literal $(, $value:expr)* $(,)?) => {
         $sink.push(const { crate::features::Template::new($name) }, &[$(u64::from($value)),*])

@@ -12,8 +12,8 @@
 //! then sections, each at a multiple of 64 bytes; the checksum of a section covers the padding that follows it
 //! ```
 //!
-//! Numbers are little-endian. Everything is verified when the file is opened: xxh3 reads more than 10 GB a second, so
-//! that a model of 50 MB costs about 5 ms, and no later read can meet a damaged byte.
+//! Numbers are little-endian. Everything is verified when the file is opened: xxh3 reads more than 10 GB a
+//! second, so that a model of 50 MB costs about 5 ms, and no later read can meet a damaged byte.
 
 mod section;
 
@@ -55,7 +55,8 @@ struct Entry {
     checksum: u64,
 }
 
-/// An opened model: a task's name, its metadata and its sections. Cheap to clone; the clones share the memory.
+/// An opened model: a task's name, its metadata and its sections. Cheap to clone; the clones share the
+/// memory.
 #[derive(Debug, Clone)]
 pub struct Model {
     name: Arc<str>,
@@ -71,12 +72,13 @@ impl Model {
         Self::load(path.as_ref(), Backing::read)
     }
 
-    /// Maps the model file instead of reading it, and verifies it: processes that map the same file share its memory.
+    /// Maps the model file instead of reading it, and verifies it: processes that map the same file share its
+    /// memory.
     ///
     /// # Safety
     /// Nobody may change or shorten the file while the model or anything made of it lives. Models that
-    /// [`ModelWriter::write`] writes are renamed into place and never changed there; replacing one is fine, copying
-    /// another over it is not.
+    /// [`ModelWriter::write`] writes are renamed into place and never changed there; replacing one is fine,
+    /// copying another over it is not.
     #[allow(unsafe_code)]
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self, LearnError> {
         // SAFETY: the map is read only, and the caller promises that the file stays as it is.
@@ -103,8 +105,8 @@ impl Model {
         Self::verify(path.display().to_string(), backing(&mut file, length).map_err(io)?)
     }
 
-    /// Opens a model that is part of the program (`include_bytes!`). It is used where it lies if the linker aligned it to eight
-    /// bytes, and copied once otherwise.
+    /// Opens a model that is part of the program (`include_bytes!`). It is used where it lies if the linker
+    /// aligned it to eight bytes, and copied once otherwise.
     pub fn from_static(bytes: &'static [u8]) -> Result<Self, LearnError> {
         let backing = if bytes.as_ptr().align_offset(8) == 0 {
             Backing::Static(bytes)
@@ -125,7 +127,8 @@ impl Model {
         Ok(Self { name: name.into(), backing: Arc::new(backing), start: 0, directory: Arc::new(directory) })
     }
 
-    /// The model that a section of this one is. It shares the memory, and the section's checksum vouches for it.
+    /// The model that a section of this one is. It shares the memory, and the section's checksum vouches for
+    /// it.
     pub fn inner(&self, section: &str) -> Result<Self, LearnError> {
         let entry = self.entry(section)?;
         let start = self.start + entry.offset;
@@ -264,7 +267,8 @@ fn header_checksum(header: &[u8], directory: &[u8]) -> u64 {
     hasher.digest()
 }
 
-/// Reads the directory and checks that the sections lie where it says; with `checksums`, that they are as they were written.
+/// Reads the directory and checks that the sections lie where it says; with `checksums`, that they are as
+/// they were written.
 fn read_directory(bytes: &[u8], checksums: bool) -> Result<Directory, String> {
     let Header { file_length, directory_length, first, checksum, .. } =
         check_header(bytes, bytes.len() as u64)?;
@@ -312,7 +316,8 @@ pub struct ModelWriter {
 }
 
 impl ModelWriter {
-    /// A model for `task`; `metadata` says whatever should be known about it later (settings, data fingerprint, seed).
+    /// A model for `task`; `metadata` says whatever should be known about it later (settings, data
+    /// fingerprint, seed).
     pub fn new(task: impl Into<String>, metadata: Value) -> Self {
         Self { task: task.into(), metadata, sections: Vec::new() }
     }
@@ -332,7 +337,8 @@ impl ModelWriter {
 
     /// The file as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        // Offsets stand in the directory, whose length depends on them: sections begin after the longest it can get.
+        // Offsets stand in the directory, whose length depends on them: sections begin after the longest it
+        // can get.
         let mut directory =
             Directory { task: self.task.clone(), metadata: self.metadata.clone(), sections: Vec::new() };
         let widest = |(name, _): &(String, Vec<u8>)| Entry {

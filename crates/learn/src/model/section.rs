@@ -23,7 +23,8 @@ numbers!(u8, u16, u32, u64, i32, f32, f64);
 #[repr(C, align(64))]
 pub(super) struct Line([u8; 64]);
 
-/// The bytes of a model, wherever they lie. They never change and never move while any section points at them.
+/// The bytes of a model, wherever they lie. They never change and never move while any section points at
+/// them.
 pub(super) enum Backing {
     Mapped(memmap2::Mmap),
     Static(&'static [u8]),
@@ -65,12 +66,13 @@ impl std::fmt::Debug for Backing {
     }
 }
 
-/// Numbers that lie in a model: a slice that keeps the model's memory alive, so that it can be owned by anything.
+/// Numbers that lie in a model: a slice that keeps the model's memory alive, so that it can be owned by
+/// anything.
 pub struct Section<T: Number>(Yoke<&'static [T], Arc<Backing>>);
 
 impl<T: Number> Section<T> {
-    /// Views a range of the backing as numbers; `None` when it is out of range, misaligned or not a whole number of
-    /// elements.
+    /// Views a range of the backing as numbers; `None` when it is out of range, misaligned or not a whole
+    /// number of elements.
     pub(super) fn new(backing: &Arc<Backing>, offset: usize, length: usize) -> Option<Self> {
         let end = offset.checked_add(length)?;
         Yoke::<&'static [T], _>::try_attach_to_cart(Arc::clone(backing), |backing| {

@@ -115,8 +115,8 @@ macro_rules! settings {
     (@research research) => { true };
 }
 
-/// Makes an enum whose variants have names: on the command line, in files and in messages. A name that older files have
-/// stands behind a bar.
+/// Makes an enum whose variants have names: on the command line, in files and in messages. A name that older
+/// files have stands behind a bar.
 #[macro_export]
 macro_rules! names {
     (

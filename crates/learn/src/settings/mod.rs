@@ -1,8 +1,9 @@
 //! Settings: one struct that is the Rust API, the flags of a command line and what a model file stores.
 //!
-//! [`settings!`](crate::settings!) makes such a struct. Each field has its documentation (which is also the help), its default, how help
-//! names its value and, where numbers have limits, their range. Fields for who studies the method rather than uses it are
-//! marked `research`. [`names!`](crate::names!) makes the enums that stand in them.
+//! [`settings!`](crate::settings!) makes such a struct. Each field has its documentation (which is also the
+//! help), its default, how help names its value and, where numbers have limits, their range. Fields for who
+//! studies the method rather than uses it are marked `research`. [`names!`](crate::names!) makes the enums
+//! that stand in them.
 //!
 //! ```
 //! use consonant_learn::settings::Settings;

@@ -85,8 +85,8 @@ impl SettingValue for String {
     }
 }
 
-/// A file that a training reads, such as templates or a gazetteer. A model stores its name without the folder: the
-/// contents are in the model, and where they lay on one machine is nobody else's business.
+/// A file that a training reads, such as templates or a gazetteer. A model stores its name without the
+/// folder: the contents are in the model, and where they lay on one machine is nobody else's business.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(transparent)]
 pub struct InputFile(pub PathBuf);
@@ -126,7 +126,8 @@ pub struct Named<T>(pub String, pub T);
 
 impl<T: SettingValue> SettingValue for Named<T> {
     fn read(given: &[&str]) -> Result<Self, String> {
-        // Names of labels may have `=` in them, and so may paths: a number stands behind the last one, a path behind the first.
+        // Names of labels may have `=` in them, and so may paths: a number stands behind the last one, a path
+        // behind the first.
         let text = single(given)?;
         let halves = [text.rsplit_once('='), text.split_once('=')].into_iter().flatten();
         let mut error = format!("expected NAME=VALUE, not `{text}`");

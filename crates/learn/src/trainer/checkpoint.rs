@@ -10,7 +10,8 @@ use crate::model::{Model, ModelWriter, Number};
 
 const TASK: &str = "checkpoint";
 
-/// The state of an unfinished run, in the form of a model file. Resuming from it gives the same bits as never stopping.
+/// The state of an unfinished run, in the form of a model file. Resuming from it gives the same bits as never
+/// stopping.
 pub(super) struct Checkpoint {
     writer: ModelWriter,
     notes: Value,
@@ -48,7 +49,8 @@ impl Checkpoint {
         self.writer.write(path)
     }
 
-    /// Reads the checkpoint of the same run, if there is one. One of another run is an error: it may be hours of work.
+    /// Reads the checkpoint of the same run, if there is one. One of another run is an error: it may be hours
+    /// of work.
     pub(super) fn load(path: Option<&Path>, description: &str) -> Result<Option<Saved>, LearnError> {
         let Some(path) = path.filter(|path| path.exists()) else { return Ok(None) };
         let model = Model::open(path)?;

@@ -162,7 +162,8 @@ impl<P: Differentiate> Objective<'_, P> {
         Ok(loss + self.c2 * squares + self.c1 * absolutes)
     }
 
-    /// The steepest descent of the whole objective, the L1 term included: at zero, the side that descends, if any.
+    /// The steepest descent of the whole objective, the L1 term included: at zero, the side that descends, if
+    /// any.
     fn pseudo_gradient(&self, x: &[f64], gradient: &[f64], out: &mut [f64]) {
         for ((out, &x), &gradient) in out.iter_mut().zip(x).zip(gradient) {
             *out = if x != 0.0 {
@@ -311,7 +312,8 @@ pub(super) fn train<P: Differentiate>(
     Ok(stopping.finish_with(stop, last))
 }
 
-/// Moves `x` along the direction to a step that satisfies the strong Wolfe conditions; returns the value there.
+/// Moves `x` along the direction to a step that satisfies the strong Wolfe conditions; returns the value
+/// there.
 fn search_line<P: Differentiate>(
     objective: &mut Objective<'_, P>,
     (old_x, old_value): (&[f64], f64),
@@ -334,7 +336,8 @@ fn search_line<P: Differentiate>(
     }
 }
 
-/// Backtracks along the direction, every point projected onto the orthant of the start (Andrew & Gao 2007, Eq. 4 to 6).
+/// Backtracks along the direction, every point projected onto the orthant of the start (Andrew & Gao 2007,
+/// Eq. 4 to 6).
 fn search_orthant<P: Differentiate>(
     objective: &mut Objective<'_, P>,
     (old_x, old_value): (&[f64], f64),

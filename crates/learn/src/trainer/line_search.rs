@@ -1,6 +1,6 @@
-//! A line search for the strong Wolfe conditions, as a machine over numbers: it is told value and slope at the step it
-//! asked for, and answers with the next step or with acceptance (Nocedal & Wright, Numerical Optimization, 2nd ed.,
-//! Algorithms 3.5 and 3.6, with cubic interpolation).
+//! A line search for the strong Wolfe conditions, as a machine over numbers: it is told value and slope at
+//! the step it asked for, and answers with the next step or with acceptance (Nocedal & Wright, Numerical
+//! Optimization, 2nd ed., Algorithms 3.5 and 3.6, with cubic interpolation).
 
 /// Sufficient decrease: the value must fall by this part of what the first slope promises.
 const DECREASE: f64 = 1e-4;

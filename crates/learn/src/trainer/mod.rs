@@ -1,8 +1,9 @@
 //! Trainers: each in one file, with its parameters declared beside it.
 //!
-//! Online trainers that compare gold and prediction share one driver ([`train`]) and differ in their update rule; SGD,
-//! L-BFGS and OWL-QN ask for a differentiable loss ([`train_differentiable`]). All of them give the same bits for any number of
-//! threads: whatever runs in parallel is divided by the data, not by the threads, and summed in the order of the data.
+//! Online trainers that compare gold and prediction share one driver ([`train`]) and differ in their update
+//! rule; SGD, L-BFGS and OWL-QN ask for a differentiable loss ([`train_differentiable`]). All of them give
+//! the same bits for any number of threads: whatever runs in parallel is divided by the data, not by the
+//! threads, and summed in the order of the data.
 
 mod arow;
 mod averaged_perceptron;
@@ -91,24 +92,26 @@ pub type Listener<'a> = Box<dyn FnMut(&EpochReport) + 'a>;
 pub struct Run<'a> {
     /// The largest number of passes over the data (iterations, for L-BFGS).
     pub epochs: usize,
-    /// Stop when the score on dev has not risen for so many epochs; `None`: train all epochs.
+    /// Stop when the score on dev has not risen for this many epochs; `None`: train all epochs.
     pub patience: Option<usize>,
     /// Visit the examples in a new random order in each epoch.
     pub shuffle: bool,
     /// The seed of the random order.
     pub seed: u64,
-    /// Examples that are decoded with the same weights, in parallel, before any of them changes the weights. Part of
-    /// the algorithm, not of the machine: 1 is the classic online form.
+    /// Examples that are decoded with the same weights, in parallel, before any of them changes the weights.
+    /// Part of the algorithm, not of the machine: 1 is the classic online form.
     pub batch: usize,
     /// Threads; they change the time and nothing else.
     pub threads: usize,
     /// Weights to start from instead of zeros.
     pub initial: Option<Vec<f32>>,
-    /// Scores the weights that would be returned now; higher is better. The weights with the best score are kept.
+    /// Scores the weights that would be returned now; higher is better. The weights with the best score are
+    /// kept.
     pub dev: Option<Scorer<'a>>,
     /// Hears of each epoch.
     pub progress: Option<Listener<'a>>,
-    /// A file that is rewritten after each epoch and removed at the end. If it is there at the start, training goes on from it.
+    /// A file that is rewritten after each epoch and removed at the end. If it is there at the start,
+    /// training goes on from it.
     pub checkpoint: Option<PathBuf>,
     /// Set from outside to stop at the next example; the checkpoint stays.
     pub interrupt: Option<&'a AtomicBool>,
@@ -133,7 +136,8 @@ impl Default for Run<'_> {
 }
 
 impl Run<'_> {
-    /// What a checkpoint must have in common with this run for the run to go on from it, for methods that visit examples in turn.
+    /// What a checkpoint must have in common with this run for the run to go on from it, for methods that
+    /// visit examples in turn.
     fn description(&self, training: &Training<Method>, weights: usize) -> String {
         let Self { batch, shuffle, seed, .. } = self;
         format!("{training} batch={batch} shuffle={shuffle} seed={seed} weights={weights}")
@@ -143,7 +147,8 @@ impl Run<'_> {
         self.interrupt.is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed))
     }
 
-    /// A part of this run, for so many epochs from some weights, that has neither dev data nor a checkpoint.
+    /// A part of this run, for this many epochs from some weights, that has neither dev data nor a
+    /// checkpoint.
     pub fn part(&mut self, epochs: usize, initial: Option<Vec<f32>>) -> Run<'_> {
         let &mut Self { shuffle, seed, batch, threads, interrupt, .. } = self;
         let progress = self.progress.as_mut();

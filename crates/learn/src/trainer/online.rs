@@ -51,8 +51,8 @@ pub(super) trait UpdateRule {
     ) -> f64;
 }
 
-/// The order in which an epoch visits the examples: a function of seed and epoch alone, so that a resumed run continues
-/// the same way.
+/// The order in which an epoch visits the examples: a function of seed and epoch alone, so that a resumed run
+/// continues the same way.
 pub(super) fn visiting_order(examples: usize, run: &Run<'_>, epoch: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..examples as u32).collect();
     if run.shuffle {
@@ -65,8 +65,8 @@ pub(super) fn visiting_order(examples: usize, run: &Run<'_>, epoch: usize) -> Ve
     order
 }
 
-/// Visits the examples in turn; `visit` decodes or differentiates one of them: problem, example, weights, what a unit of
-/// cost is worth, workspace, and the vector that receives the difference.
+/// Visits the examples in turn; `visit` decodes or differentiates one of them: problem, example, weights,
+/// what a unit of cost is worth, workspace, and the vector that receives the difference.
 pub(super) fn train<P: Problem, R: UpdateRule>(
     problem: &P,
     visit: impl Fn(

@@ -46,7 +46,8 @@ impl Parameter {
         Self(name)
     }
 
-    /// Describes the parameter for one algorithm: its default, the least and the largest value, and what it does.
+    /// Describes the parameter for one algorithm: its default, the least and the largest value, and what it
+    /// does.
     pub const fn info(self, default: f64, least: f64, most: f64, help: &'static str) -> ParameterInfo {
         ParameterInfo { parameter: self, default, least, most, help }
     }

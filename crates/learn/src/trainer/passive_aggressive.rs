@@ -19,8 +19,8 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     ]),
 };
 
-/// w ← w + τ (Φ(gold) − Φ(predicted)) with τ from the loss ℓ = violation + margin and the squared length d of the
-/// difference: ℓ/d, min(c, ℓ/d), or ℓ/(d + 1/2c).
+/// w ← w + τ (Φ(gold) − Φ(predicted)) with τ from the loss ℓ = violation + margin and the squared length d of
+/// the difference: ℓ/d, min(c, ℓ/d), or ℓ/(d + 1/2c).
 pub(super) struct PassiveAggressive {
     kind: u8,
     c: f64,

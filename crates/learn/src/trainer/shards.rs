@@ -8,9 +8,9 @@ use crate::problem::{Differentiate, Weights};
 
 /// The gradient over all examples, summed shard by shard.
 ///
-/// The examples are cut into shards of about equal work. Their number depends on the data and the number of weights only;
-/// each shard is summed by one thread, and the shards are added in their order. So the bits are the same for any
-/// number of threads, and only as many gradients are held as threads run.
+/// The examples are cut into shards of about equal work. Their number depends on the data and the number of
+/// weights only; each shard is summed by one thread, and the shards are added in their order. So the bits are
+/// the same for any number of threads, and only as many gradients are held as threads run.
 pub(super) struct Shards<W> {
     ranges: Vec<Range<usize>>,
     lanes: Vec<Lane<W>>,

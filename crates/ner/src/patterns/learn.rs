@@ -1,7 +1,8 @@
 //! Learning the weights of skip edges and patterns: an averaged perceptron with decoding in the loop.
 //!
-//! On its own training data a chain is nearly always right and leaves nothing for agreement to do. So the chain's scores come from
-//! models that have not seen the sentence: the training data is cut in two, and each half is scored by a chain trained on the other.
+//! On its own training data a chain is nearly always right and leaves nothing for agreement to do. So the
+//! chain's scores come from models that have not seen the sentence: the training data is cut in two, and each
+//! half is scored by a chain trained on the other.
 
 use std::sync::atomic::AtomicBool;
 
@@ -25,10 +26,12 @@ use crate::scores::SentenceScores;
 const EPOCHS: usize = 10;
 /// Iterations of a decoder in training; the few groups that need more are decoded well enough.
 const MOST_ITERATIONS: usize = 50;
-/// Labels that score so many margins less than the best in a sentence of their own are out of the reach of agreement. A chain
-/// is sure of nearly all words, so what is left is small: decoding takes a tenth of the time.
+/// Labels that score this many margins less than the best in a sentence of their own are out of the reach of
+/// agreement. A chain is sure of nearly all words, so what is left is small: decoding takes a tenth of the
+/// time.
 const SLACK: f64 = 1.0;
-/// What an update by each group once may move a weight by, in margins of the chain: weights settle at the same size for any number of groups.
+/// What an update by each group once may move a weight by, in margins of the chain: weights settle at the
+/// same size for any number of groups.
 const RATE: f64 = 0.4;
 
 /// A group of training sentences with what a chain that has not seen them says.

@@ -11,7 +11,8 @@ use crate::parts::LabelSet;
 
 /// How many later occurrences an occurrence is joined to.
 const AHEAD: usize = 2;
-/// Ways to write a word, which have skip weights of their own: with a capital, without, neither, and once in a line of capitals.
+/// Ways to write a word, which have skip weights of their own: with a capital, without, neither, and once in
+/// a line of capitals.
 pub(super) const CASES: usize = 4;
 /// The last of them.
 const HEADLINE: u8 = 3;
@@ -53,7 +54,8 @@ impl Layout {
         let types = names.len();
         type_of.iter_mut().for_each(|kind| *kind = (*kind).min(types));
         let complete = |[begin, inside, end]: [Option<u32>; 3]| {
-            // In IOB2 an entity goes on to its end; in BIOES nothing may be inside of all entities of two words.
+            // In IOB2 an entity goes on to its end; in BIOES nothing may be inside of all entities of two
+            // words.
             let end = end.or(inside)?;
             Some([begin?, inside.unwrap_or(u32::MAX), end])
         };
@@ -83,8 +85,9 @@ impl Layout {
         names
     }
 
-    /// The weight of two labels at the ends of a skip edge: equal labels, or equal types. Words outside of names have none: what most
-    /// occurrences are would otherwise outvote the one place where a name is clear.
+    /// The weight of two labels at the ends of a skip edge: equal labels, or equal types. Words outside of
+    /// names have none: what most occurrences are would otherwise outvote the one place where a name is
+    /// clear.
     pub(super) fn skip(&self, case: usize, one: usize, other: usize) -> Option<usize> {
         let start = case * (self.labels + self.types);
         let kind = self.type_of[one];

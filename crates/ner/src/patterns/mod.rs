@@ -1,8 +1,10 @@
-//! Pattern agreement: the generalized higher-order CRF of Qian & Liu (2014, 2-slave dual decomposition for generalized higher order CRFs).
+//! Pattern agreement: the generalized higher-order CRF of Qian & Liu (2014, 2-slave dual decomposition for
+//! generalized higher order CRFs).
 //!
-//! A group of sentences is one graph: the chains of its sentences, skip edges between occurrences of a word, and for phrases of
-//! several words that occur again the patterns "both are a whole entity of one type". An occurrence is joined to the next two
-//! only, so a word that occurs n times makes at most 2n edges; agreement travels along the occurrences.
+//! A group of sentences is one graph: the chains of its sentences, skip edges between occurrences of a word,
+//! and for phrases of several words that occur again the patterns "both are a whole entity of one type". An
+//! occurrence is joined to the next two only, so a word that occurs n times makes at most 2n edges; agreement
+//! travels along the occurrences.
 
 mod export;
 mod learn;
@@ -25,7 +27,7 @@ use consonant_map::{Ad3, Ad3Options, Certificate, Choice, Gap, Graph, ModelError
 use crate::NerError;
 use network::{Network, Vertex};
 
-/// Exact search is given up after so many seconds for a group; its bound still holds.
+/// Exact search is given up after this many seconds for a group; its bound still holds.
 const EXACT_SECONDS: f64 = 60.0;
 
 /// Decodes groups; keeps the memory of its solvers.
@@ -110,7 +112,8 @@ impl PatternDecoder {
     }
 }
 
-/// The same problem as a factor graph, for the solvers that take any graph. Exact search wants tables where AD3 takes whole chains.
+/// The same problem as a factor graph, for the solvers that take any graph. Exact search wants tables where
+/// AD3 takes whole chains.
 fn solve_graph(network: &Network, method: Method) -> Result<Solution, NerError> {
     let mut graph = Graph::new();
     let mut choices: Vec<Choice> = Vec::new();

@@ -41,7 +41,8 @@ pub(super) struct Vertex {
 /// A row, a column and their score.
 pub(super) type Cell = (usize, usize, f64);
 
-/// What a group leaves to be decided. Tokens with one possible label are settled: what they say to others stands in these tokens' scores.
+/// What a group leaves to be decided. Tokens with one possible label are settled: what they say to others
+/// stands in these tokens' scores.
 pub(super) struct Network {
     pub(super) vertices: Vec<Vertex>,
     /// For each vertex that follows the one before it in a sentence, a table of scores.
@@ -186,7 +187,8 @@ impl Network {
         }
     }
 
-    /// Writes the labels of an assignment of states to vertices, and those of settled tokens, into the paths of the group's sentences.
+    /// Writes the labels of an assignment of states to vertices, and those of settled tokens, into the paths
+    /// of the group's sentences.
     pub(super) fn write(&self, problem: &GroupProblem<'_>, states: &[u32], paths: &mut [Vec<u32>]) {
         for (sentence, scores) in problem.linked() {
             let start = problem.links.starts[sentence];

@@ -15,7 +15,8 @@ use crate::model::{Scope, TASK};
 use crate::occurrences::{Occurrences, OrdinaryWords};
 use crate::{NerError, NerSettings};
 
-/// Trains the word model and returns it as a model of its own. Its labels have the numbers of the sentence model's.
+/// Trains the word model and returns it as a model of its own. Its labels have the numbers of the sentence
+/// model's.
 pub(crate) fn learn(
     sentences: &[Sentence],
     gold: &[Vec<String>],

@@ -1,5 +1,6 @@
-//! Word agreement: a second chain over the occurrences of each word, and dual decomposition that makes both models agree (Chieu & Teow
-//! 2012, Combining local and non-local information with dual decomposition for named entity recognition from text).
+//! Word agreement: a second chain over the occurrences of each word, and dual decomposition that makes both
+//! models agree (Chieu & Teow 2012, Combining local and non-local information with dual decomposition for
+//! named entity recognition from text).
 
 mod learn;
 
@@ -62,9 +63,10 @@ impl WordProblem<'_> {
     }
 }
 
-/// Algorithm 1: sentences are decoded with f − u and words with g + u; where their labels differ, u moves by a step that shrinks as the dual
-/// goes up. Where they still differ at the end, the sentence model speaks. The engine's subgradient moves all copies of a label towards
-/// their mean and decodes every chain again; this one moves two labels of a token and decodes what was touched, and gives the paper's labels.
+/// Algorithm 1: sentences are decoded with f − u and words with g + u; where their labels differ, u moves by
+/// a step that shrinks as the dual goes up. Where they still differ at the end, the sentence model speaks.
+/// The engine's subgradient moves all copies of a label towards their mean and decodes every chain again;
+/// this one moves two labels of a token and decodes what was touched, and gives the paper's labels.
 pub(crate) fn subgradient(problem: &WordProblem<'_>) -> Result<WordAnswer, NerError> {
     let labels = problem.labels;
     let tokens = problem.occurrences.tokens();
@@ -174,7 +176,8 @@ pub(crate) fn ad3(problem: &WordProblem<'_>) -> Result<WordAnswer, NerError> {
     let mut graph = Graph::new();
     let mut choices: Vec<Choice> = Vec::new();
     let double = |scores: &[f32]| -> Vec<f64> { scores.iter().map(|&score| score.into()).collect() };
-    // The word model's scores are added to those of the sentence model: a choice has one score for each label.
+    // The word model's scores are added to those of the sentence model: a choice has one score for each
+    // label.
     let mut unary: Vec<f64> = problem.scores.iter().flat_map(|scores| double(&scores.nodes)).collect();
     let mut row = 0;
     for number in 0..problem.occurrences.len() {

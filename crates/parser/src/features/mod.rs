@@ -1,7 +1,8 @@
 //! Features of parts: numbers of weights, mixed from numbers that each token has once for each sentence.
 //!
-//! The templates follow the line of MSTParser and TurboParser (McDonald et al. 2005; Martins et al. 2013): words, lemmas,
-//! tags and morphology of the words of a part and around it, tags in between, directions and distances.
+//! The templates follow the line of MSTParser and TurboParser (McDonald et al. 2005; Martins et al. 2013):
+//! words, lemmas, tags and morphology of the words of a part and around it, tags in between, directions and
+//! distances.
 
 mod label;
 mod part;
@@ -86,7 +87,8 @@ fn lemma_key(sentence: &Sentence, word: usize, is_ignored: bool, buffer: &mut St
     combine(key(buffer.as_bytes()), 2)
 }
 
-/// What stands for a word that is not in the vocabulary: its last letters, and which sorts of characters it has.
+/// What stands for a word that is not in the vocabulary: its last letters, and which sorts of characters it
+/// has.
 fn shape_key(form: &str) -> u64 {
     let mut state = 3;
     for letter in form.chars().rev().take(3) {
@@ -101,7 +103,8 @@ fn shape_key(form: &str) -> u64 {
     combine(state, form.chars().fold(0, |sorts, letter| sorts | sort(letter)))
 }
 
-/// The keys of one token. Root, sentence boundaries, and the start and end of modifiers are tokens of their own.
+/// The keys of one token. Root, sentence boundaries, and the start and end of modifiers are tokens of their
+/// own.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Token {
     /// A key for each [`Attribute`].
@@ -143,7 +146,7 @@ pub struct Encoded {
     punctuation: Vec<u32>,
 }
 
-/// Most morphological features of a token that are looked at one by one.
+/// The most morphological features of a token that are looked at one by one.
 const MOST_ATOMS: usize = 8;
 
 impl Encoded {

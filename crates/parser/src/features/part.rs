@@ -17,8 +17,8 @@ const DISTANCE: u64 = 4;
 const HEAD_ATOM: u64 = 5;
 const MODIFIER_ATOM: u64 = 6;
 
-/// Where the templates of arcs begin that are joined with what stands between, with one tag that stands between, and with
-/// single morphological features.
+/// Where the templates of arcs begin that are joined with what stands between, with one tag that stands
+/// between, and with single morphological features.
 const ARC_BETWEEN: usize = template::ARC.len() - 8;
 const ARC_TAG_BETWEEN: usize = template::ARC.len() - 5;
 const ARC_ATOMS: usize = template::ARC.len() - 3;
@@ -117,7 +117,8 @@ impl Features {
         }
     }
 
-    /// Appends the features of a part. Parts that no tree has, in which a word is the head of its own head, have none.
+    /// Appends the features of a part. Parts that no tree has, in which a word is the head of its own head,
+    /// have none.
     #[inline]
     pub(crate) fn of(&self, sentence: &Encoded, parts: &TreeParts, part: Part<'_>, out: &mut Vec<u32>) {
         // Where a modifier of a side, or its start or end, stands among the tokens.
@@ -228,7 +229,8 @@ impl Features {
         out.extend(of_modifiers.iter().map(|b| of_modifier ^ b ^ side[ARC_ATOMS + 2]));
     }
 
-    /// The attributes that the feature at a position of a part's list looks at, and what they are joined with.
+    /// The attributes that the feature at a position of a part's list looks at, and what they are joined
+    /// with.
     pub(crate) fn template(part: Part<'_>, position: usize) -> (&'static [Attribute], &'static str) {
         let between = "the words between";
         match part {

@@ -1,8 +1,9 @@
 //! Templates as data: which attribute of each member of a part a feature looks at.
 //!
-//! The number of a feature is the exclusive or of one random-looking number for each member of the part, and one for how the
-//! part lies (tabulation hashing, Zobrist 1970). The numbers of a token in a role are made once for each sentence; a feature
-//! then costs a few vector instructions, however many attributes it combines.
+//! The number of a feature is the exclusive or of one random-looking number for each member of the part, and
+//! one for how the part lies (tabulation hashing, Zobrist 1970). The numbers of a token in a role are made
+//! once for each sentence; a feature then costs a few vector instructions, however many attributes it
+//! combines.
 
 use consonant_learn::hash::combine;
 
@@ -63,8 +64,8 @@ macro_rules! templates {
 }
 
 templates! {
-    /// Head and modifier of an arc, each alone and together. The last eight are joined with what stands between the two, and with
-    /// single morphological features.
+    /// Head and modifier of an arc, each alone and together. The last eight are joined with what stands
+    /// between the two, and with single morphological features.
     ARC: 2 =
         Nothing/Nothing, Form/Nothing, Lemma/Nothing, Tag/Nothing, Coarse/Nothing, FormTag/Nothing,
         LemmaTag/Nothing, MorphologyCoarse/Nothing, TagBefore/Nothing, LemmaBefore/Nothing,
@@ -83,8 +84,8 @@ templates! {
         Tag/Tag, Coarse/Coarse, Nothing/Nothing, Tag/Tag, Coarse/Coarse, Coarse/Coarse, Coarse/Coarse,
         Coarse/Coarse;
 
-    /// The first pruning templates count with the direction of the arc, the others with direction and distance. The last three
-    /// of each are joined with what stands between.
+    /// The first pruning templates count with the direction of the arc, the others with direction and
+    /// distance. The last three of each are joined with what stands between.
     PRUNING_BY_SIDE: 2 =
         Tag/Tag, Lemma/Tag, Tag/Lemma, Lemma/Lemma, MorphologyCoarse/MorphologyCoarse, Tag/TagBefore,
         Tag/TagAfter, TagBefore/Tag, TagAfter/Tag, TagAfter/TagBefore, TagBefore/TagAfter,
@@ -97,7 +98,8 @@ templates! {
         Coarse/MorphologyCoarse, Nothing/TagAround, TagAround/Nothing, Tag/TagBefore, Tag/TagAfter,
         TagBefore/Tag, TagAfter/Tag, Coarse/Coarse, Tag/Tag, Nothing/Nothing;
 
-    /// Head and two neighbouring modifiers. The last three are joined with the gap between the two, and with what stands there.
+    /// Head and two neighbouring modifiers. The last three are joined with the gap between the two, and with
+    /// what stands there.
     SIBLING: 3 =
         Tag/Tag/Tag, Coarse/Coarse/Coarse, Nothing/Tag/Tag, Tag/Nothing/Tag, Lemma/Tag/Tag, Tag/Lemma/Tag,
         Tag/Tag/Lemma, Form/Coarse/Coarse, Coarse/Form/Coarse, Coarse/Coarse/Form, Nothing/Lemma/Lemma,
@@ -106,8 +108,8 @@ templates! {
         Morphology/Coarse/Morphology, Coarse/Morphology/Morphology, Nothing/Tag/Tag, Tag/Tag/Tag,
         Tag/Tag/Tag;
 
-    /// The head's head, the head, a modifier. The last two are joined with what stands between the outer two, and with their
-    /// distance.
+    /// The head's head, the head, a modifier. The last two are joined with what stands between the outer two,
+    /// and with their distance.
     GRANDPARENT: 3 =
         Tag/Tag/Tag, Coarse/Coarse/Coarse, Nothing/Tag/Tag, Tag/Nothing/Tag, Lemma/Tag/Tag, Tag/Lemma/Tag,
         Tag/Tag/Lemma, Form/Coarse/Coarse, Coarse/Form/Coarse, Coarse/Coarse/Form, Nothing/Lemma/Lemma,

@@ -20,8 +20,8 @@ pub fn possible(chunk: &str) -> bool {
 
 /// The end of the address that starts at a place of the chunk.
 ///
-/// Called for places in rising order. Each scan starts only where the characters before could not have started it, so that the
-/// sum of all scans is linear in the chunk.
+/// Called for places in rising order. Each scan starts only where the characters before could not have
+/// started it, so that the sum of all scans is linear in the chunk.
 pub fn end_of(chunk: &str, start: usize) -> Option<usize> {
     let bytes = chunk.as_bytes();
     let rest = &bytes[start..];

@@ -1,7 +1,8 @@
 //! Rules for languages without a model, and what a trained model hears as first opinion.
 //!
-//! One pass gives each gap its usual answer by the classes of its two atoms; then web addresses, emoticons, numbers and
-//! abbreviations join what belongs together, and sentence ends are looked for. Each step takes linear time.
+//! One pass gives each gap its usual answer by the classes of its two atoms; then web addresses, emoticons,
+//! numbers and abbreviations join what belongs together, and sentence ends are looked for. Each step takes
+//! linear time.
 
 mod abbreviations;
 mod addresses;

@@ -8,8 +8,8 @@ const NODE: f64 = 14.0;
 const BOX: f64 = 7.0;
 
 impl Diagram {
-    /// Draws the diagram as SVG: circles are labels, grey ones are conditioned on, squares are factors (numbered by
-    /// parameter group, hollow when locked), and a dashed line surrounds each piece.
+    /// Draws the diagram as SVG: circles are labels, grey ones are conditioned on, squares are factors
+    /// (numbered by parameter group, hollow when locked), and a dashed line surrounds each piece.
     pub fn to_svg(&self) -> String {
         let groups = self.groups();
         let rows: Vec<String> = self.pieces.iter().map(|piece| draw_piece(piece, &groups)).collect();

@@ -1,10 +1,11 @@
 //! Parameter independence diagrams: training objectives as data (McCallum & Sutton, 2004).
 //!
-//! A diagram lists *pieces*. A piece is a set of label variables around a position, or all of them, with a set of
-//! factors; its objective is the log-probability of its variables given the gold labels of every other variable that its factors
-//! touch, normalized within the piece. The objective of the diagram is the sum over all pieces at all positions. The
-//! conditional random field, MEMM, pseudo-likelihood, the bidirectional model, piecewise training with NOTA and piecewise
-//! pseudo-likelihood are all values of [`Diagram`]; users write their own as text:
+//! A diagram lists *pieces*. A piece is a set of label variables around a position, or all of them, with a
+//! set of factors; its objective is the log-probability of its variables given the gold labels of every other
+//! variable that its factors touch, normalized within the piece. The objective of the diagram is the sum over
+//! all pieces at all positions. The conditional random field, MEMM, pseudo-likelihood, the bidirectional
+//! model, piecewise training with NOTA and piecewise pseudo-likelihood are all values of [`Diagram`]; users
+//! write their own as text:
 //!
 //! ```text
 //! # Anything after # is a comment.
@@ -17,8 +18,8 @@
 //! decode local                  # or `global`, `scaled`
 //! ```
 //!
-//! `factor -1 0 in backward` takes the factor's weights from a parameter group of its own, `factor 0 locked` uses the
-//! weights but does not change them.
+//! `factor -1 0 in backward` takes the factor's weights from a parameter group of its own, `factor 0 locked`
+//! uses the weights but does not change them.
 
 mod draw;
 mod parse;
@@ -80,9 +81,9 @@ impl Factor {
 pub enum Nota {
     /// Every wrong label.
     Exhaustive,
-    /// So many wrong labels, drawn at random for each position.
+    /// This many wrong labels, drawn at random for each position.
     Sampled(usize),
-    /// Wrong labels that the model gives at least this probability after so many iterations.
+    /// Wrong labels that the model gives at least this probability after this many iterations.
     Threshold {
         /// The least probability.
         probability: f64,
@@ -100,7 +101,8 @@ consonant_learn::names! {
         Global = "global",
         /// The best sequence by the product of the pieces' own distributions; several directions multiply.
         Local = "local",
-        /// As global, with each previous label's scores multiplied by a scale that is learned by global training.
+        /// As global, with each previous label's scores multiplied by a scale that is learned by global
+        /// training.
         Scaled = "scaled",
     }
 }
@@ -130,7 +132,8 @@ impl Diagram {
         )
     }
 
-    /// Two conditional models with weights of their own: each label given those before it, and given those after it.
+    /// Two conditional models with weights of their own: each label given those before it, and given those
+    /// after it.
     pub fn bidirectional(order: usize) -> Self {
         let forward = factors_before(order, "forward");
         let backward = (0..=order as i32).map(|reach| Factor::over(0..=reach, "backward")).collect();
@@ -141,18 +144,19 @@ impl Diagram {
         )
     }
 
-    /// Piecewise training of a first-order chain where wrong previous labels must predict "none of the above".
+    /// Piecewise training of a first-order chain where wrong previous labels must predict "none of the
+    /// above".
     pub fn nota(nota: Nota, decoding: Decoding) -> Self {
         let factors = vec![Factor::over([0], ""), Factor::over([-1, 0], "")];
         let piece = Piece { nota: Some(nota), ..single("next-label", factors) };
         Self::new("piecewise-nota", decoding, vec![piece])
     }
 
-    /// Pseudo-likelihood within each factor: a window of `order` + 1 labels is a piece, and each of its labels is predicted
-    /// given the others (Sutton & McCallum, 2007, factor as piece).
+    /// Pseudo-likelihood within each factor: a window of `order` + 1 labels is a piece, and each of its
+    /// labels is predicted given the others (Sutton & McCallum, 2007, factor as piece).
     ///
-    /// `all_nodes`: each label is predicted with its own node; otherwise the node belongs to the window's last label alone, and
-    /// the others are predicted from labels only.
+    /// `all_nodes`: each label is predicted with its own node; otherwise the node belongs to the window's
+    /// last label alone, and the others are predicted from labels only.
     pub fn piecewise_pseudo_likelihood(order: usize, all_nodes: bool) -> Self {
         let order = order as i32;
         let pieces = (0..=order).map(|after| {

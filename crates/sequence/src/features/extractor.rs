@@ -68,8 +68,8 @@ struct Types {
     count: usize,
 }
 
-/// The current sentence, and what was computed for the values met so far. One for each thread; nothing is allocated for values that were
-/// met before.
+/// The current sentence, and what was computed for the values met so far. One for each thread; nothing is
+/// allocated for values that were met before.
 #[derive(Debug, Default)]
 pub struct FeatureWorkspace {
     types: Vec<Types>,
@@ -98,8 +98,9 @@ impl FeatureWorkspace {
         self.length == 0
     }
 
-    /// A number of its own for every time that a memory of values was started afresh, in this workspace or another. Types are
-    /// numbered by the memory, so whoever keeps something by type must drop it when this changes.
+    /// A number of its own for every time that a memory of values was started afresh, in this workspace or
+    /// another. Types are numbered by the memory, so whoever keeps something by type must drop it when this
+    /// changes.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
@@ -172,7 +173,8 @@ impl Extractor {
         self.templates.pairs.keys(&workspace.matrix, self.origin(token), keys);
     }
 
-    /// The number of groups of features that depend on a single word's form. The sum of such a group's weights can be kept by word.
+    /// The number of groups of features that depend on a single word's form. The sum of such a group's
+    /// weights can be kept by word.
     pub fn type_groups(&self) -> usize {
         self.templates.groups.len()
     }

@@ -1,9 +1,10 @@
 //! Features of tokens by templates.
 //!
-//! A [`Templates`] file in the language of CRF++ and Wapiti is compiled once to flat arrays; an [`Extractor`] runs it over sentences.
-//! What a template asks of a single value (its lower-cased form, affixes, shape, cluster, …) is computed once for each
-//! distinct value and remembered in the [`FeatureWorkspace`]; a feature is then a few multiplications. A feature is known by a 64-bit key,
-//! the hash of its template and values, and [`Extractor::describe`] gives its name back.
+//! A [`Templates`] file in the language of CRF++ and Wapiti is compiled once to flat arrays; an [`Extractor`]
+//! runs it over sentences. What a template asks of a single value (its lower-cased form, affixes, shape,
+//! cluster, …) is computed once for each distinct value and remembered in the [`FeatureWorkspace`]; a feature
+//! is then a few multiplications. A feature is known by a 64-bit key, the hash of its template and values,
+//! and [`Extractor::describe`] gives its name back.
 //!
 //! ```
 //! use std::sync::Arc;

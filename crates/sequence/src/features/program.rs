@@ -13,7 +13,8 @@ pub(super) struct Atom {
     pub function: Function,
 }
 
-/// A template whose pieces each have one value: the feature's key is the seed combined with the pieces' keys in order.
+/// A template whose pieces each have one value: the feature's key is the seed combined with the pieces' keys
+/// in order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Join {
     pub seed: u64,
@@ -70,7 +71,8 @@ pub(super) fn piece_key(text: &str) -> u64 {
     hash::key(text.as_bytes()).max(1)
 }
 
-/// The features that depend on one token's own value in column 0: what makes it worth to keep their sum for each word.
+/// The features that depend on one token's own value in column 0: what makes it worth to keep their sum for
+/// each word.
 #[derive(Debug, Clone)]
 pub(super) struct TypeGroup {
     pub offset: i32,

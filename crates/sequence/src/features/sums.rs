@@ -2,16 +2,16 @@ use consonant_learn::table::Table;
 
 use super::{Extractor, FeatureBuffer, FeatureWorkspace};
 
-/// Numbers that are kept at most.
+/// The most numbers that are kept.
 const MOST_SUMS: usize = 1 << 24;
 /// With more entries than this, rows of sums are longer than the sparse rows they would save.
 const MOST_ENTRIES: usize = 256;
 
-/// The weights of a token's features, added up; the sums of features that depend on one word alone (affixes, n-grams, shape) are
-/// kept by word.
+/// The weights of a token's features, added up; the sums of features that depend on one word alone (affixes,
+/// n-grams, shape) are kept by word.
 ///
-/// Such sums are always made apart and then added, kept or not: scores have the same bits whatever was met before. They are those of one
-/// table, so every table wants its own.
+/// Such sums are always made apart and then added, kept or not: scores have the same bits whatever was met
+/// before. They are those of one table, so every table wants its own.
 #[derive(Debug, Default)]
 pub struct TypeSums {
     /// Entries of a row of weights.
@@ -30,15 +30,15 @@ pub struct TypeSums {
 }
 
 impl TypeSums {
-    /// For a table with so many entries in a row.
+    /// For a table with this many entries in a row.
     pub fn new(extractor: &Extractor, entries: usize) -> Self {
         let groups = extractor.type_groups();
         let most = MOST_SUMS / (entries * groups).max(1);
         Self { entries, groups, most, sum: vec![0.0; entries], ..Self::default() }
     }
 
-    /// Adds the weights of all features of a token to `scores`: those of the templates, and those that `more` appends. Sums are kept
-    /// unless `keep` is false, as it has to be for any other table.
+    /// Adds the weights of all features of a token to `scores`: those of the templates, and those that `more`
+    /// appends. Sums are kept unless `keep` is false, as it has to be for any other table.
     pub fn add(
         &mut self,
         (extractor, workspace): (&Extractor, &FeatureWorkspace),

@@ -156,7 +156,8 @@ impl<'a> LineParser<'a, '_> {
             b'*' => Scope::Both,
             _ => return fault("a line begins with U, B or *", "write for example `U00:%x[0,0]`"),
         };
-        // Each macro is a list of alternatives (a range, the gazetteers); the template stands for all combinations.
+        // Each macro is a list of alternatives (a range, the gazetteers); the template stands for all
+        // combinations.
         let mut literals = Vec::new();
         let mut macros: Vec<Vec<Piece>> = Vec::new();
         while let Some(at) = self.rest.find('%') {

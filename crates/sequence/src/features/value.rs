@@ -6,8 +6,8 @@ use super::template::{Function, Pattern};
 /// Most n-grams that are taken from one value: a bound for tokens without end.
 const MOST_NGRAMS: usize = 64;
 
-/// The shape of a word: `X` for capitals, `x` for other letters, `d` for digits, the rest as it is; runs of one kind are cut to
-/// `run` characters.
+/// The shape of a word: `X` for capitals, `x` for other letters, `d` for digits, the rest as it is; runs of
+/// one kind are cut to `run` characters.
 pub fn shape(word: &str, run: usize, out: &mut String) {
     out.clear();
     let (mut last, mut length) = ('\0', 0);
@@ -48,8 +48,8 @@ impl ValueReader {
         }
     }
 
-    /// What a function of one value yields; `None` where it has none (an affix longer than the word, a word without cluster, a
-    /// pattern without match).
+    /// What a function of one value yields; `None` where it has none (an affix longer than the word, a word
+    /// without cluster, a pattern without match).
     pub fn single<'s>(
         &'s mut self,
         function: Function,

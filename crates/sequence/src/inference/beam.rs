@@ -10,7 +10,8 @@ use super::trellis::Trellis;
 pub struct BeamOutcome {
     /// Score of the path that was returned.
     pub score: f64,
-    /// First position at which the gold prefix was no longer in the beam; the path then ends with this position.
+    /// First position at which the gold prefix was no longer in the beam; the path then ends with this
+    /// position.
     pub fell_off: Option<usize>,
 }
 
@@ -29,8 +30,9 @@ pub(crate) struct BeamSearch {
 impl BeamSearch {
     /// Keeps the `width` best states of each position; histories that share a state share its best value.
     ///
-    /// With `gold`, stops at the first position where the gold prefix is not among the kept histories (Collins &
-    /// Roark 2004): its score is then no larger than that of the prefix returned, so an update is a valid one.
+    /// With `gold`, stops at the first position where the gold prefix is not among the kept histories
+    /// (Collins & Roark 2004): its score is then no larger than that of the prefix returned, so an update is
+    /// a valid one.
     pub(crate) fn run(
         &mut self,
         chain: &Chain,

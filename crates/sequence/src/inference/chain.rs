@@ -4,10 +4,11 @@ use super::constraints::Candidates;
 use super::error::{InferenceError, Result, check_label, check_length, check_scores};
 use super::transitions::{Kind, Transitions};
 
-/// One sentence: scores of labels at positions, transitions between them, and the labels that each position may take.
+/// One sentence: scores of labels at positions, transitions between them, and the labels that each position
+/// may take.
 ///
-/// Everything is borrowed. Scores are `f32`: a score is the sum of few weights, and half the memory means twice the
-/// labels in a vector. Sums over a sentence (path scores, partition functions, counts) are `f64`.
+/// Everything is borrowed. Scores are `f32`: a score is the sum of few weights, and half the memory means
+/// twice the labels in a vector. Sums over a sentence (path scores, partition functions, counts) are `f64`.
 ///
 /// Scores for the start or the end of a sentence belong in the first or last row of `nodes`.
 #[derive(Debug, Clone, Copy)]
@@ -66,8 +67,8 @@ impl<'a> Chain<'a> {
         Ok(Self { candidates: Some(candidates), ..self })
     }
 
-    /// Adds edge scores that depend on the position: L·L of them for each step, row-major by previous label, where
-    /// step 0 joins positions 0 and 1.
+    /// Adds edge scores that depend on the position: L·L of them for each step, row-major by previous label,
+    /// where step 0 joins positions 0 and 1.
     pub fn with_edges(self, edges: &'a [f32]) -> Result<Self> {
         if self.transitions.has_grams() {
             return Err(InferenceError::EdgesWithGrams);
@@ -111,8 +112,8 @@ impl<'a> Chain<'a> {
         self.nodes
     }
 
-    /// The score of `label` at `position` after `previous`, without the node's; minus infinity if it is forbidden. For chains of
-    /// order 1, by which other models can take a chain's place.
+    /// The score of `label` at `position` after `previous`, without the node's; minus infinity if it is
+    /// forbidden. For chains of order 1, by which other models can take a chain's place.
     pub fn step(&self, position: usize, previous: u32, label: u32) -> f64 {
         self.arc(position, previous, label).1
     }

@@ -24,7 +24,8 @@ impl TransitionMask {
         }
     }
 
-    /// A mask from three predicates: may this label start, may the second label follow the first, may this label end?
+    /// A mask from three predicates: may this label start, may the second label follow the first, may this
+    /// label end?
     ///
     /// ```
     /// use consonant_sequence::inference::TransitionMask;
@@ -104,10 +105,11 @@ impl TransitionMask {
     }
 }
 
-/// The labels each position may take: a tag dictionary (Ratnaparkhi 1996), labels known beforehand, or everything.
+/// The labels each position may take: a tag dictionary (Ratnaparkhi 1996), labels known beforehand, or
+/// everything.
 ///
-/// A buffer to clear and fill for each sentence. Cost of inference falls from L² to the product of neighbouring
-/// lists.
+/// A buffer to clear and fill for each sentence. Cost of inference falls from L² to the product of
+/// neighbouring lists.
 #[derive(Debug, Clone, Default)]
 pub struct Candidates {
     labels: Vec<u32>,
@@ -132,7 +134,8 @@ impl Candidates {
         self.ranges.push(None);
     }
 
-    /// Appends a position that may take these labels only; one label fixes it, none makes the sentence impossible.
+    /// Appends a position that may take these labels only; one label fixes it, none makes the sentence
+    /// impossible.
     pub fn push(&mut self, labels: &[u32]) {
         let start = self.labels.len();
         self.labels.extend_from_slice(labels);

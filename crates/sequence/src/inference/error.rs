@@ -83,7 +83,8 @@ pub enum InferenceError {
         "no allowed sequence: position {position} has no label that the candidates and the forbidden transitions let through"
     )]
     NoAllowedSequence {
-        /// The first position that no allowed prefix reaches (the sentence's length when only the end is forbidden).
+        /// The first position that no allowed prefix reaches (the sentence's length when only the end is
+        /// forbidden).
         position: usize,
     },
 }

@@ -1,13 +1,15 @@
 //! Sparse label n-grams of any order as an automaton with failure links.
 //!
-//! The listed grams, every prefix of one, and every single label are the nodes of a trie. A *state* is the longest
-//! suffix of the history that some listed gram extends: all that the future can see of the past. An *arc* is a trie
-//! node read as "this label after that context"; a state without an arc for a label behaves as its failure state, the
-//! next shorter suffix (Aho & Corasick 1975; for CRFs: Ye et al. 2009, Takhanov & Kolmogorov 2013). So the size of a
-//! model of order n is the number of listed grams and their prefixes, not Lⁿ.
+//! The listed grams, every prefix of one, and every single label are the nodes of a trie. A *state* is the
+//! longest suffix of the history that some listed gram extends: all that the future can see of the past. An
+//! *arc* is a trie node read as "this label after that context"; a state without an arc for a label behaves
+//! as its failure state, the next shorter suffix (Aho & Corasick 1975; for CRFs: Ye et al. 2009, Takhanov &
+//! Kolmogorov 2013). So the size of a model of order n is the number of listed grams and their prefixes, not
+//! Lⁿ.
 //!
-//! Forbidden transitions are arcs that score minus infinity. A label that most labels may not precede is *closed*: its
-//! default arc is forbidden and the few allowed pairs are arcs of their own, so that a BIO mask stays linear in size.
+//! Forbidden transitions are arcs that score minus infinity. A label that most labels may not precede is
+//! *closed*: its default arc is forbidden and the few allowed pairs are arcs of their own, so that a BIO mask
+//! stays linear in size.
 
 use super::chain::Allowed;
 use super::constraints::TransitionMask;
@@ -142,8 +144,8 @@ impl Grams {
         self.score[arc]
     }
 
-    /// Largest future difference between two histories with the same last label, in log space: what the grams begun
-    /// before that label can make.
+    /// Largest future difference between two histories with the same last label, in log space: what the grams
+    /// begun before that label can make.
     pub(crate) fn spread(&self) -> f64 {
         let (mut most, mut least) = (0.0f64, 0.0f64);
         for (state, &last) in self.last.iter().enumerate().skip(self.labels) {
@@ -250,14 +252,15 @@ impl Grams {
         self.arc_gram(self.explicit(state, last)?)
     }
 
-    /// Takes new scores, one for each gram in the order they were listed, and recomputes what depends on them.
+    /// Takes new scores, one for each gram in the order they were listed, and recomputes what depends on
+    /// them.
     pub(crate) fn load(&mut self, scores: &[f32]) {
         let own = |arc: usize| {
             self.gram.get(arc).filter(|&&g| g != NO_GRAM).map_or(0.0, |&g| scores[g as usize] as f64)
         };
         let arcs = self.label.len();
-        // Arcs are numbered by depth, so that shorter suffixes come first. The mask is laid over afterwards: a longer
-        // gram adds to the scores of its suffixes, not to their being forbidden.
+        // Arcs are numbered by depth, so that shorter suffixes come first. The mask is laid over afterwards:
+        // a longer gram adds to the scores of its suffixes, not to their being forbidden.
         for arc in 1..arcs {
             self.score[arc] = own(arc) + self.score[self.shorter[arc] as usize];
         }
@@ -367,7 +370,8 @@ impl Trie {
             let count = by_parent[start..].partition_point(|&(parent, ..)| parent == node);
             &by_parent[start..start + count]
         };
-        // Breadth first: `old[arc]` is the trie node of each new number; children of one parent stay together.
+        // Breadth first: `old[arc]` is the trie node of each new number; children of one parent stay
+        // together.
         let mut old: Vec<u32> = (0..=labels as u32).collect();
         let mut label: Vec<u32> = std::iter::once(0).chain(0..labels as u32).collect();
         let mut parent_arc: Vec<u32> = vec![0; labels + 1];

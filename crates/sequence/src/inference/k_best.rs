@@ -1,8 +1,8 @@
 //! The k best sequences, exactly.
 //!
-//! The recursive enumeration algorithm (Jiménez & Marzal 1999): after one Viterbi pass, the next best way into a state
-//! is either another predecessor's best or the next best way into the predecessor last used. Only the states on the
-//! way of the paths returned are ever opened.
+//! The recursive enumeration algorithm (Jiménez & Marzal 1999): after one Viterbi pass, the next best way
+//! into a state is either another predecessor's best or the next best way into the predecessor last used.
+//! Only the states on the way of the paths returned are ever opened.
 
 use super::chain::Chain;
 use super::error::{InferenceError, Result};
@@ -143,7 +143,8 @@ impl KBestSearch {
         Ok(())
     }
 
-    /// Lists the ways into an entry of column `position` (or into the end of the sentence) and finds the best.
+    /// Lists the ways into an entry of column `position` (or into the end of the sentence) and finds the
+    /// best.
     fn open(&mut self, chain: &Chain, position: usize, entry: u32, k: usize) -> u32 {
         if let Some(&slot) = self.opened.get(&entry) {
             return slot;
@@ -193,8 +194,8 @@ impl KBestSearch {
 
     /// Finds one more way into the end of the sentence; false when there is none.
     ///
-    /// Goes down the last ways used until one whose successor is known, and answers on the way back: a recursion
-    /// spelled out, because sentences may be longer than the stack is deep.
+    /// Goes down the last ways used until one whose successor is known, and answers on the way back: a
+    /// recursion spelled out, because sentences may be longer than the stack is deep.
     fn advance(&mut self, chain: &Chain, end: u32, k: usize) -> bool {
         self.descent.clear();
         let (mut position, mut entry) = (chain.len(), end);

@@ -1,7 +1,7 @@
 //! The few loops over contiguous rows where the time goes, compiled for the machine's vectors.
 //!
-//! Each kernel is written once in plain Rust. On x86-64 it is compiled a second time with AVX2 and picked when the
-//! processor has it. No kernel fuses multiplication and addition, so both give the same bits.
+//! Each kernel is written once in plain Rust. On x86-64 it is compiled a second time with AVX2 and picked
+//! when the processor has it. No kernel fuses multiplication and addition, so both give the same bits.
 
 /// Rows of scores are padded to a multiple of this many `f32`, so that no kernel needs a scalar tail.
 pub(crate) const SCORE_LANES: usize = 32;
@@ -209,8 +209,8 @@ pub(crate) const SMALLEST_EXPONENT: f64 = -700.0;
 
 /// eˣ for x ≤ 700, to within 4 units in the last place; 0 below [`SMALLEST_EXPONENT`].
 ///
-/// x = k·ln 2 + r with |r| ≤ ln 2 / 2, a Taylor polynomial of degree 13 for eʳ (its remainder is under 1e-17), and k
-/// added to the exponent bits. Branch-free, so that loops over it vectorize.
+/// x = k·ln 2 + r with |r| ≤ ln 2 / 2, a Taylor polynomial of degree 13 for eʳ (its remainder is under
+/// 1e-17), and k added to the exponent bits. Branch-free, so that loops over it vectorize.
 #[inline(always)]
 pub(crate) fn exp(x: f64) -> f64 {
     const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52: adding it leaves round(x) in the low bits
@@ -242,8 +242,8 @@ pub(crate) fn exp(x: f64) -> f64 {
     if x > SMALLEST_EXPONENT { p * power } else { 0.0 }
 }
 
-/// Lanes of a reduction over `f64`: minima and sums keep their order of evaluation, so the compiler only vectorizes
-/// them when the lanes are spelled out.
+/// Lanes of a reduction over `f64`: minima and sums keep their order of evaluation, so the compiler only
+/// vectorizes them when the lanes are spelled out.
 const LANES: usize = 8;
 
 /// The smallest of some lanes.

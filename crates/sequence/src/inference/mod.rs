@@ -1,8 +1,8 @@
 //! Inference on chains: pure algorithms over arrays of scores.
 //!
-//! A [`Chain`] is one sentence: a row of label scores for each position, [`Transitions`] of any order, and optionally
-//! [`Candidates`] for each position. A [`Workspace`] answers questions about it and keeps its buffers from sentence to
-//! sentence.
+//! A [`Chain`] is one sentence: a row of label scores for each position, [`Transitions`] of any order, and
+//! optionally [`Candidates`] for each position. A [`Workspace`] answers questions about it and keeps its
+//! buffers from sentence to sentence.
 //!
 //! | question | method | exact? |
 //! |---|---|---|
@@ -12,13 +12,13 @@
 //! | partition function, marginals, expected counts, samples | [`Workspace::forward_backward`] | yes |
 //! | sequence with the fewest expected errors among those allowed | [`Workspace::minimum_risk`] | yes |
 //!
-//! "Exact" means no approximation but the rounding of floating-point numbers: dense Viterbi adds in `f32`, everything
-//! else in `f64`.
+//! "Exact" means no approximation but the rounding of floating-point numbers: dense Viterbi adds in `f32`,
+//! everything else in `f64`.
 //!
-//! Time for T positions and L labels: O(T·L²) with dense transitions; O(T·(L + arcs)) with sparse ones, where arcs are
-//! the listed n-grams and their prefixes; less with candidates. Searches drop what provably cannot win, so that
-//! Viterbi on a trained model is much faster than these bounds. Memory is O(T·L) values, or O(T·states) for higher
-//! orders ([`Transitions::states`]).
+//! Time for T positions and L labels: O(T·L²) with dense transitions; O(T·(L + arcs)) with sparse ones, where
+//! arcs are the listed n-grams and their prefixes; less with candidates. Searches drop what provably cannot
+//! win, so that Viterbi on a trained model is much faster than these bounds. Memory is O(T·L) values, or
+//! O(T·states) for higher orders ([`Transitions::states`]).
 //!
 //! ```
 //! use consonant_sequence::inference::{Chain, Potentials, Span, Transitions, Workspace};

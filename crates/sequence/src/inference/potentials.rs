@@ -5,7 +5,8 @@ use super::grams::Grams;
 use super::kernels::{self, SUM_LANES, padded};
 use super::transitions::{Dense, Kind, Transitions};
 
-/// exp(transition scores), for sums and marginals; make it anew (or [`reload`](Self::reload)) when weights change.
+/// exp(transition scores), for sums and marginals; make it anew (or [`reload`](Self::reload)) when weights
+/// change.
 ///
 /// Scores are shifted so that the largest potential is 1.
 #[derive(Debug, Clone)]
@@ -13,7 +14,8 @@ pub struct Potentials {
     pub(crate) shift: f64,
     /// Smallest positive potential; 0 when one was too small for a floating-point number.
     pub(crate) smallest: f64,
-    /// How much a history may gain over another by what follows, as a factor; infinite when a transition is forbidden.
+    /// How much a history may gain over another by what follows, as a factor; infinite when a transition is
+    /// forbidden.
     pub(crate) advantage: f64,
     /// Dense: rows by previous label, padded with zeros. Grams: one for each arc.
     pub(crate) values: Vec<f64>,
@@ -63,7 +65,8 @@ impl Potentials {
         )
     }
 
-    /// Whether histories with the same last label are so unequal that differences between them lose too many digits.
+    /// Whether histories with the same last label are so unequal that differences between them lose too many
+    /// digits.
     pub(crate) fn loses_digits(&self) -> bool {
         self.spread > 1e6
     }

@@ -5,7 +5,8 @@ use super::error::{InferenceError, Result, check_length, check_scores};
 use super::grams::Grams;
 use super::kernels::{SCORE_LANES, padded};
 
-/// Transition scores of a chain: none, dense of order 1, or sparse of any order, with forbidden pairs laid over them.
+/// Transition scores of a chain: none, dense of order 1, or sparse of any order, with forbidden pairs laid
+/// over them.
 ///
 /// The structure is built once; [`load`](Self::load) takes new numbers after the weights change.
 #[derive(Debug, Clone)]
@@ -109,8 +110,8 @@ impl Transitions {
 
     /// Scores for the listed label n-grams only (order 1 and up), all zero until [`load`](Self::load).
     ///
-    /// A gram has 2 to `order + 1` labels, oldest first. At each position the scores of all listed grams that end
-    /// there add up; an unlisted gram scores 0. The k-th gram here takes the k-th score in `load`.
+    /// A gram has 2 to `order + 1` labels, oldest first. At each position the scores of all listed grams that
+    /// end there add up; an unlisted gram scores 0. The k-th gram here takes the k-th score in `load`.
     pub fn grams(
         labels: usize,
         order: usize,

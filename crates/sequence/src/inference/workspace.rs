@@ -54,10 +54,11 @@ impl Workspace {
         self.k_best.run(chain, &mut self.grams, k, paths)
     }
 
-    /// Searches with the `width` best states of each position; a trainer with early update passes the gold labels.
+    /// Searches with the `width` best states of each position; a trainer with early update passes the gold
+    /// labels.
     ///
-    /// When the gold prefix falls off the beam, the search stops there and `path` is the best prefix up to that
-    /// position. Width 1 is greedy search; a width of all states is Viterbi.
+    /// When the gold prefix falls off the beam, the search stops there and `path` is the best prefix up to
+    /// that position. Width 1 is greedy search; a width of all states is Viterbi.
     pub fn beam(
         &mut self,
         chain: &Chain,
@@ -86,7 +87,8 @@ impl Workspace {
     /// Finds the allowed sequence with the most expected correct labels and returns that expectation.
     ///
     /// Maximizes the sum of marginals under the chain's candidates and `constraints`, which are the
-    /// [`constraints_only`](super::Transitions::constraints_only) of its transitions, made once for many sentences.
+    /// [`constraints_only`](super::Transitions::constraints_only) of its transitions, made once for many
+    /// sentences.
     pub fn minimum_risk(
         &mut self,
         chain: &Chain,

@@ -1,5 +1,5 @@
-//! Pieces that predict several labels jointly: all of a sentence, which is the conditional random field and its
-//! perceptrons, or a window of neighbours, given the gold labels at its borders.
+//! Pieces that predict several labels jointly: all of a sentence, which is the conditional random field and
+//! its perceptrons, or a window of neighbours, given the gold labels at its borders.
 
 use consonant_learn::problem::{Separation, Weights};
 use consonant_learn::sparse::{Gradient, SparseVector};
@@ -66,8 +66,8 @@ impl Window {
         })
     }
 
-    /// The window at a token, if all of it is inside the sentence and labelled. A sentence shorter than the window is one
-    /// window.
+    /// The window at a token, if all of it is inside the sentence and labelled. A sentence shorter than the
+    /// window is one window.
     fn place<'a>(&self, corpus: &'a Corpus, token: usize) -> Option<Place<'a>> {
         let sentence = self.sentences[token] as usize;
         let base = corpus.sentences.range(sentence).start;
@@ -484,7 +484,8 @@ impl<'a> ChainPiece<'a> {
         Ok(f64::from(weight) * (free - truth))
     }
 
-    /// The logarithm of the sum over all sequences; writes marginals to `excess` and expected counts to `counts`.
+    /// The logarithm of the sum over all sequences; writes marginals to `excess` and expected counts to
+    /// `counts`.
     fn sum_over_sequences(&self, workspace: &mut ChainWorkspace) -> Result<f64, SequenceError> {
         let labels = self.corpus.space.labels();
         if self.plain && !workspace.single_fresh {

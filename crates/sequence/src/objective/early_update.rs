@@ -1,4 +1,5 @@
-//! Beam search with early update: the perceptron stops at the first position where the gold prefix leaves the beam.
+//! Beam search with early update: the perceptron stops at the first position where the gold prefix leaves the
+//! beam.
 
 use consonant_learn::LearnError;
 use consonant_learn::problem::{Problem, Separate, Separation, Weights};
@@ -14,8 +15,9 @@ use crate::{SequenceError, UNKNOWN};
 
 /// Sentences decoded by a beam (Collins & Roark 2004; Huang, Fayong & Guo 2012).
 ///
-/// With a beam of one, every label before the first error is the gold one. So the search is that of a model that
-/// predicts each label given the gold labels before it, and stops at its first error: no label is scored behind it.
+/// With a beam of one, every label before the first error is the gold one. So the search is that of a model
+/// that predicts each label given the gold labels before it, and stops at its first error: no label is scored
+/// behind it.
 pub(crate) struct EarlyUpdate<'a> {
     corpus: &'a Corpus,
     width: usize,

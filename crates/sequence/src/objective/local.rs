@@ -10,7 +10,8 @@ use crate::diagram::{Factor, Piece};
 use crate::inference::kernels;
 use crate::ngrams::{ContextRows, NO_CONTEXT};
 
-/// All pieces with a single variable. They are visited by their variable, so that its node scores are summed once.
+/// All pieces with a single variable. They are visited by their variable, so that its node scores are summed
+/// once.
 pub(crate) struct LocalPieces<'a> {
     corpus: &'a Corpus,
     rows: ContextRows,
@@ -25,8 +26,8 @@ pub(crate) struct LocalPieces<'a> {
 struct LocalPiece {
     /// Parameter groups of the nodes, and whether they are locked.
     nodes: Vec<(usize, bool)>,
-    /// For each gram its parameter group, whether it is locked, and whether it is the pair before (-1) or after (1) that also
-    /// has pair features.
+    /// For each gram its parameter group, whether it is locked, and whether it is the pair before (-1) or
+    /// after (1) that also has pair features.
     grams: Vec<LocalGram>,
     /// Where the context rows of this piece begin.
     first: usize,
@@ -130,7 +131,8 @@ impl<'a> LocalPieces<'a> {
         &self.contexts[start..start + piece.grams.len()]
     }
 
-    /// Sums the scores of a piece's labels. Node scores of the last group asked for are kept in the workspace.
+    /// Sums the scores of a piece's labels. Node scores of the last group asked for are kept in the
+    /// workspace.
     #[inline]
     fn score(
         &self,
@@ -163,7 +165,8 @@ impl<'a> LocalPieces<'a> {
         }
     }
 
-    /// The label fixed on one side, if it is in the sentence and known, and the token whose pair features see both.
+    /// The label fixed on one side, if it is in the sentence and known, and the token whose pair features see
+    /// both.
     fn neighbour(&self, token: usize, side: i32) -> Option<(u32, usize)> {
         let sentences = &self.corpus.sentences;
         let starts_here = |token: usize| sentences.starts.binary_search(&(token as u32)).is_ok();

@@ -1,8 +1,8 @@
 //! Objectives of a diagram over a corpus, as training problems.
 //!
-//! The same pieces serve every trainer: those that compare gold and prediction take the best labels of each piece
-//! (the perceptron on pseudo-likelihood's pieces is the pseudo-perceptron), those that follow a gradient its
-//! log-probability.
+//! The same pieces serve every trainer: those that compare gold and prediction take the best labels of each
+//! piece (the perceptron on pseudo-likelihood's pieces is the pseudo-perceptron), those that follow a
+//! gradient its log-probability.
 
 mod chain;
 mod early_update;
@@ -28,8 +28,8 @@ use crate::diagram::{Diagram, Factor, Nota, Variables};
 use crate::inference::{InferenceError, TransitionMask};
 use crate::{Sentences, SequenceError, UNKNOWN};
 
-/// The pieces of a diagram over a corpus. Examples are the sentences for a piece with all variables, and the tokens for
-/// each other kind, one kind after the other.
+/// The pieces of a diagram over a corpus. Examples are the sentences for a piece with all variables, and the
+/// tokens for each other kind, one kind after the other.
 pub(crate) struct Objective<'a> {
     terms: Vec<Term<'a>>,
     /// The first example of each term; one more at the end.
@@ -197,8 +197,8 @@ fn separation_of(result: Result<Separation, SequenceError>) -> Result<Separation
     }
 }
 
-/// As [`separation_of`]; weights so large that scores are no numbers have an infinite loss, from which a line search
-/// comes back.
+/// As [`separation_of`]; weights so large that scores are no numbers have an infinite loss, from which a line
+/// search comes back.
 fn loss_of(result: Result<f64, SequenceError>) -> Result<f64, LearnError> {
     match result {
         Err(SequenceError::Inference(InferenceError::NoAllowedSequence { .. })) => Ok(0.0),
@@ -272,8 +272,8 @@ pub(crate) fn add_pair_scores(
     }
 }
 
-/// Writes the scores of a sentence by one group's weights: a row of nodes for each token and, where there are features over label pairs,
-/// a matrix of edges for each step. `entries` is scratch space.
+/// Writes the scores of a sentence by one group's weights: a row of nodes for each token and, where there are
+/// features over label pairs, a matrix of edges for each step. `entries` is scratch space.
 pub(crate) fn sentence_scores(
     corpus: &Corpus,
     (sentences, sentence): (&Sentences, usize),

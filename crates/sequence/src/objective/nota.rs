@@ -1,8 +1,8 @@
 //! Piecewise training with "none of the above" (McCallum & Sutton 2004, section 3).
 //!
-//! The loss of a position is -log φ(y_t, y_{t-1}, x_t) + Σ_{y'} log(1 + Σ_y φ(y, y', x_t)), where y' runs over the gold previous
-//! label and the negatives. The 1 is the fixed potential of NOTA: where the condition y' is wrong, only lowering the
-//! potentials of all labels makes NOTA likely.
+//! The loss of a position is -log φ(y_t, y_{t-1}, x_t) + Σ_{y'} log(1 + Σ_y φ(y, y', x_t)), where y' runs
+//! over the gold previous label and the negatives. The 1 is the fixed potential of NOTA: where the condition
+//! y' is wrong, only lowering the potentials of all labels makes NOTA likely.
 
 use std::sync::Arc;
 
@@ -48,7 +48,8 @@ impl Negatives {
         })
     }
 
-    /// Wrong labels that the locally normalized model holds probable: those from which a wrong path might come.
+    /// Wrong labels that the locally normalized model holds probable: those from which a wrong path might
+    /// come.
     pub(crate) fn above(corpus: &Corpus, weights: &[f32], probability: f64) -> Result<Self, SequenceError> {
         let labels = corpus.space.labels();
         let mut transitions = corpus.space.grams.transitions(None)?;
@@ -237,7 +238,8 @@ impl<'a> NotaPiece<'a> {
         f64::from(weight) * loss
     }
 
-    /// log(1 + Σ_y φ(y, y', x)) for one condition y'; adds the probabilities to the excess and the gradient of the edges.
+    /// log(1 + Σ_y φ(y, y', x)) for one condition y'; adds the probabilities to the excess and the gradient
+    /// of the edges.
     #[inline]
     fn condition<G: Gradient + ?Sized>(
         &self,
@@ -268,8 +270,9 @@ impl<'a> NotaPiece<'a> {
         log_sum
     }
 
-    /// As [`condition`](Self::condition) for all conditions at once, where features see label pairs: the potentials of every
-    /// condition are then the position's own. The scores of these features stand in `workspace.pairs`.
+    /// As [`condition`](Self::condition) for all conditions at once, where features see label pairs: the
+    /// potentials of every condition are then the position's own. The scores of these features stand in
+    /// `workspace.pairs`.
     fn conditions_with_pairs<G: Gradient + ?Sized>(
         &self,
         token: usize,
@@ -318,7 +321,8 @@ impl<'a> NotaPiece<'a> {
     }
 }
 
-/// For potentials e^shift · v with Σ v = sum: log(1 + e^shift · sum), and e^shift / (1 + e^shift · sum), which turns v into probabilities.
+/// For potentials e^shift · v with Σ v = sum: log(1 + e^shift · sum), and e^shift / (1 + e^shift · sum),
+/// which turns v into probabilities.
 fn with_nota(shift: f64, sum: f64) -> (f64, f64) {
     let log = shift + sum.max(f64::MIN_POSITIVE).ln();
     let log_sum = if log > 0.0 { log + (-log).exp().ln_1p() } else { log.exp().ln_1p() };

@@ -9,8 +9,9 @@ use crate::corpus::Corpus;
 use crate::inference::{Chain, Potentials, Transitions, Workspace};
 use crate::{SequenceError, UNKNOWN};
 
-/// The likelihood of whole sentences as a function of the scales alone: α_{y'} multiplies everything that is scored given the
-/// previous label y' (McCallum & Sutton 2004, section 3). The last scale is that of the first position.
+/// The likelihood of whole sentences as a function of the scales alone: α_{y'} multiplies everything that is
+/// scored given the previous label y' (McCallum & Sutton 2004, section 3). The last scale is that of the
+/// first position.
 pub(crate) struct Scaling<'a> {
     corpus: &'a Corpus,
     group: &'a [f32],
@@ -40,8 +41,8 @@ impl<'a> Scaling<'a> {
     }
 }
 
-/// Node and edge scores of a sentence under scales: everything but the first position moves into the edges. `pairs`: edge
-/// scores of the positions' own, or nothing.
+/// Node and edge scores of a sentence under scales: everything but the first position moves into the edges.
+/// `pairs`: edge scores of the positions' own, or nothing.
 pub(crate) fn scale_scores(
     labels: usize,
     plain: &[f32],

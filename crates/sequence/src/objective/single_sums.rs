@@ -1,9 +1,10 @@
 //! Forward-backward in single precision for the inner loop of likelihood training.
 //!
-//! Training evaluates the same first-order chain millions of times and needs marginals to six digits. Single precision
-//! in scaled probability space has twice the lanes and half the memory traffic of the general
-//! [`forward_backward`](crate::inference::Workspace::forward_backward), which stays in charge of everything else: masks, candidates,
-//! higher orders, and transition scores so far apart that a scaled value could overflow.
+//! Training evaluates the same first-order chain millions of times and needs marginals to six digits. Single
+//! precision in scaled probability space has twice the lanes and half the memory traffic of the general
+//! [`forward_backward`](crate::inference::Workspace::forward_backward), which stays in charge of everything
+//! else: masks, candidates, higher orders, and transition scores so far apart that a scaled value could
+//! overflow.
 
 use crate::inference::kernels::vectorized;
 
@@ -52,8 +53,9 @@ impl SingleSums {
         most - least < WIDEST
     }
 
-    /// Sums over all label sequences of a sentence, `nodes` being its label scores row by row. Writes the marginals of the labels and
-    /// the expected count of every pair; returns the logarithm of the sum, or nothing where precision did not suffice.
+    /// Sums over all label sequences of a sentence, `nodes` being its label scores row by row. Writes the
+    /// marginals of the labels and the expected count of every pair; returns the logarithm of the sum, or
+    /// nothing where precision did not suffice.
     pub(crate) fn run(&mut self, nodes: &[f32], marginals: &mut Vec<f32>, counts: &mut [f64]) -> Option<f64> {
         let (labels, stride) = (self.labels, self.stride);
         let length = nodes.len() / labels;

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Marginals by enumeration, then the same from forward-backward, with `shift` added to all scores of a label chosen
-/// by position to leave the safe range when asked.
+/// Marginals by enumeration, then the same from forward-backward, with `shift` added to all scores of a label
+/// chosen by position to leave the safe range when asked.
 fn check_marginals(
     case: &Case,
     all: &[ScoredPath],

@@ -79,8 +79,8 @@ fn gold_falls_off_the_beam_where_a_better_prefix_pushes_it() {
                         fallen += 1;
                         assert_eq!(path.len(), position + 1);
                         assert_ne!(path[..], gold.labels[..=position]);
-                        // The update is valid: the gold prefix does not score more than the one returned, unless
-                        // the latter gave way to one that may end the sentence.
+                        // The update is valid: the gold prefix does not score more than the one returned,
+                        // unless the latter gave way to one that may end the sentence.
                         let gold_score = case.prefix_score(&gold.labels[..=position]);
                         assert!(gold_score <= outcome.score + 1e-9);
                     }

@@ -1,7 +1,8 @@
 //! Lists of phrases, matched over several tokens.
 //!
-//! A phrase of one token after another is a path in a trie. The trie is stored as the set of the hashes of its nodes, in one flat
-//! table that is read as it lies in the file: a million phrases take a few tens of megabytes and no time to build at opening.
+//! A phrase of one token after another is a path in a trie. The trie is stored as the set of the hashes of
+//! its nodes, in one flat table that is read as it lies in the file: a million phrases take a few tens of
+//! megabytes and no time to build at opening.
 
 use std::io::BufRead;
 
@@ -81,7 +82,8 @@ impl Gazetteer {
         if nodes.is_empty() {
             return Err(FeatureError::EmptyResource { resource: resource(), expected: FORMAT });
         }
-        // A node that both ends a phrase and goes on is listed twice; the one that ends comes last and is kept.
+        // A node that both ends a phrase and goes on is listed twice; the one that ends comes last and is
+        // kept.
         nodes.sort_unstable();
         nodes.dedup_by(|next, kept| {
             let same = (*next ^ *kept) < 2;
@@ -103,7 +105,8 @@ impl Gazetteer {
         &self.name
     }
 
-    /// Finds the leftmost longest phrases among tokens, given by the keys of their values, and says where each token stands.
+    /// Finds the leftmost longest phrases among tokens, given by the keys of their values, and says where
+    /// each token stands.
     pub fn places(&self, tokens: &[u64], places: &mut Vec<Place>) {
         places.clear();
         places.resize(tokens.len(), Place::Outside);

@@ -1,4 +1,5 @@
-//! What the user knows beside the training data: clusters, gazetteers, vectors. All of it travels inside the model.
+//! What the user knows beside the training data: clusters, gazetteers, vectors. All of it travels inside the
+//! model.
 
 mod clusters;
 mod gazetteer;

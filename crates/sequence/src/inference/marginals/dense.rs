@@ -115,7 +115,8 @@ impl Step<'_> {
 }
 
 impl Sums {
-    /// Both passes; every allowed label has an entry in the trellis, reachable or not, so that columns are plain rows.
+    /// Both passes; every allowed label has an entry in the trellis, reachable or not, so that columns are
+    /// plain rows.
     pub(crate) fn run_dense(
         &mut self,
         chain: &Chain,

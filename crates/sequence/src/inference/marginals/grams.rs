@@ -1,12 +1,13 @@
 //! Forward-backward over the automaton of sparse grams in scaled probability space.
 //!
-//! With sub(c) the mass of all states that have the context c as a suffix, an arc `(c, y)` moves sub(c) to its target
-//! and takes it back from the target of the next shorter context's arc for y, which had counted it in. One pass over
-//! the arcs is a step, instead of states × labels. Backward, a state's sum is that of its failure state, changed by
-//! its own arcs.
+//! With sub(c) the mass of all states that have the context c as a suffix, an arc `(c, y)` moves sub(c) to
+//! its target and takes it back from the target of the next shorter context's arc for y, which had counted it
+//! in. One pass over the arcs is a step, instead of states × labels. Backward, a state's sum is that of its
+//! failure state, changed by its own arcs.
 //!
-//! Taking back can lose digits. The largest potential is 1 and all of a column's mass is 1, so rounding errors are
-//! absolute; a label or state that ends up so small that they could show is summed again without taking back.
+//! Taking back can lose digits. The largest potential is 1 and all of a column's mass is 1, so rounding
+//! errors are absolute; a label or state that ends up so small that they could show is summed again without
+//! taking back.
 
 use super::{Sums, Underflow, node_factors};
 use crate::inference::chain::{Allowed, Chain};
@@ -178,8 +179,8 @@ impl GramSums {
     }
 }
 
-/// Whether taking every state's arcs one by one is about as cheap as a pass over the automaton, or the only way to keep
-/// the digits.
+/// Whether taking every state's arcs one by one is about as cheap as a pass over the automaton, or the only
+/// way to keep the digits.
 pub(crate) fn goes_directly(grams: &Grams, potentials: &Potentials, allowed: Allowed, states: usize) -> bool {
     let steps = allowed.len().saturating_mul(states);
     potentials.loses_digits()

@@ -1,8 +1,8 @@
 //! Sums over all sequences: partition function, marginals, expected counts, samples.
 //!
-//! Sums run in scaled probability space, where a step is a multiplication and an addition, as long as it is certain
-//! that nothing of weight is lost to underflow (see [`Sums::keeps_mass`]); otherwise the sentence is done again in log
-//! space, slower and without any such limit.
+//! Sums run in scaled probability space, where a step is a multiplication and an addition, as long as it is
+//! certain that nothing of weight is lost to underflow (see [`Sums::keeps_mass`]); otherwise the sentence is
+//! done again in log space, slower and without any such limit.
 
 pub(crate) mod dense;
 pub(crate) mod grams;
@@ -30,8 +30,9 @@ pub(crate) struct Underflow;
 
 /// Buffers and results of forward-backward.
 ///
-/// For every entry of the trellis: `value` is α, `beta` is β with α·β the state's marginal, and `inflow` is such that
-/// α(from) · potential · inflow(to) is the marginal of a step. In log space all three are logarithms.
+/// For every entry of the trellis: `value` is α, `beta` is β with α·β the state's marginal, and `inflow` is
+/// such that α(from) · potential · inflow(to) is the marginal of a step. In log space all three are
+/// logarithms.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sums {
     pub(crate) trellis: Trellis,
@@ -103,9 +104,9 @@ impl Sums {
 
     /// Whether a step surely keeps all that can matter.
     ///
-    /// Either no transition can favour a history by more than a modest factor over another, so that a state whose
-    /// share fell below the smallest number can never come back; or the smallest shares, potentials and node factors
-    /// multiply to a number that is still exact.
+    /// Either no transition can favour a history by more than a modest factor over another, so that a state
+    /// whose share fell below the smallest number can never come back; or the smallest shares, potentials and
+    /// node factors multiply to a number that is still exact.
     pub(crate) fn keeps_mass(advantage: f64, share: f64, potential: f64, node: f64) -> bool {
         advantage <= HARMLESS_ADVANTAGE || share * potential * node >= SMALLEST_FORWARD
     }
@@ -124,8 +125,8 @@ impl Sums {
     }
 }
 
-/// exp(node scores − their maximum) of one position for its allowed labels, in order; with the maximum and the smallest
-/// positive factor.
+/// exp(node scores − their maximum) of one position for its allowed labels, in order; with the maximum and
+/// the smallest positive factor.
 fn node_factors(chain: &Chain, position: usize, factors: &mut Vec<f64>) -> (f64, f64) {
     let row = chain.row(position);
     let (mut smallest, mut most) = (f64::INFINITY, f32::NEG_INFINITY);

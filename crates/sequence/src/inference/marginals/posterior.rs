@@ -91,8 +91,8 @@ impl Posterior<'_> {
         Ok(probability)
     }
 
-    /// Probability that exactly these labels stand at these positions, with the neighbours that the span excludes
-    /// excluded.
+    /// Probability that exactly these labels stand at these positions, with the neighbours that the span
+    /// excludes excluded.
     pub fn span(&self, span: &Span) -> Result<f64> {
         let (chain, sums) = (&self.chain, &*self.sums);
         for &label in span.labels.iter().chain(span.not_before).chain(span.not_after) {
@@ -191,8 +191,8 @@ impl Posterior<'_> {
         Ok(())
     }
 
-    /// Adds `scale` times the probability of every pair at every step to `counts`, laid out as the edge scores of
-    /// [`Chain::with_edges`].
+    /// Adds `scale` times the probability of every pair at every step to `counts`, laid out as the edge
+    /// scores of [`Chain::with_edges`].
     pub fn add_edge_counts(&mut self, scale: f64, counts: &mut [f64]) -> Result<()> {
         let labels = self.chain.labels();
         check_length("edge counts", self.chain.len().saturating_sub(1) * labels * labels, counts.len())?;
@@ -219,7 +219,8 @@ impl Posterior<'_> {
             }
             return;
         }
-        // Σ_t α_{t−1}(i) · φ(i, j) · inflow_t(j): the potential φ is the same at every step and waits outside the sum.
+        // Σ_t α_{t−1}(i) · φ(i, j) · inflow_t(j): the potential φ is the same at every step and waits outside
+        // the sum.
         let products = &mut self.sums.scratch;
         products.clear();
         products.resize(labels * labels, 0.0);
@@ -319,8 +320,9 @@ impl Posterior<'_> {
         }
     }
 
-    /// The most probable label of each position on its own, the smallest on ties: the fewest expected errors, though
-    /// neighbours may not fit. See [`Workspace::minimum_risk`](crate::inference::Workspace::minimum_risk).
+    /// The most probable label of each position on its own, the smallest on ties: the fewest expected errors,
+    /// though neighbours may not fit. See
+    /// [`Workspace::minimum_risk`](crate::inference::Workspace::minimum_risk).
     pub fn max_marginal(&self, path: &mut Vec<u32>) {
         path.clear();
         for row in self.sums.nodes.chunks_exact(self.chain.labels()) {
@@ -357,7 +359,8 @@ impl Posterior<'_> {
         path.reverse();
     }
 
-    /// Whether scores left the range of probabilities, so that the sums were made on logarithms: slower, and as exact.
+    /// Whether scores left the range of probabilities, so that the sums were made on logarithms: slower, and
+    /// as exact.
     pub fn in_log_space(&self) -> bool {
         self.sums.log_space
     }

@@ -1,8 +1,8 @@
 //! Viterbi for dense transitions.
 //!
-//! The forward pass keeps values only; the way back finds each predecessor again among the few that were kept, which
-//! costs L additions for a position instead of L² comparisons with their bookkeeping. Columns are re-based to a
-//! maximum of 0, so that `f32` does not drift over long sentences.
+//! The forward pass keeps values only; the way back finds each predecessor again among the few that were
+//! kept, which costs L additions for a position instead of L² comparisons with their bookkeeping. Columns are
+//! re-based to a maximum of 0, so that `f32` does not drift over long sentences.
 
 use crate::inference::chain::{Allowed, Chain};
 use crate::inference::error::{InferenceError, Result};
@@ -57,9 +57,10 @@ impl DenseSearch {
 
     /// Keeps the labels that the best path may still pass.
     ///
-    /// Let k be a label of this column whose whole row of transitions is finite. Whatever label comes next, going
-    /// through k instead of j wins when `value(k) + least(k) > value(j) + most(j)`, so j is not on any best path. The
-    /// inequality is strict, which keeps ties, and rounding is monotone, which keeps it true in floating point.
+    /// Let k be a label of this column whose whole row of transitions is finite. Whatever label comes next,
+    /// going through k instead of j wins when `value(k) + least(k) > value(j) + most(j)`, so j is not on any
+    /// best path. The inequality is strict, which keeps ties, and rounding is monotone, which keeps it true
+    /// in floating point.
     fn keep(&mut self, chain: &Chain, dense: &Dense, position: usize) {
         let row = &self.values[position * dense.stride..][..chain.labels()];
         let prunes = chain.edges.is_none() && position + 1 < chain.len();

@@ -21,8 +21,8 @@ const SLACK: f64 = 1e-12;
 /// Buffers of the search.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GramSearch {
-    /// Best value into each state of the column under construction. Single labels are states too and come first; of
-    /// the longer states, those outside `touched` hold minus infinity.
+    /// Best value into each state of the column under construction. Single labels are states too and come
+    /// first; of the longer states, those outside `touched` hold minus infinity.
     best: Vec<f64>,
     labels: usize,
     back: Vec<u32>,
@@ -56,8 +56,8 @@ impl GramSearch {
         self.floor.resize(grams.classes(), f64::NEG_INFINITY);
     }
 
-    /// Fills the trellis with the best value of every state (or, when `prune`, of every state that the best sequence
-    /// may pass) and its predecessor.
+    /// Fills the trellis with the best value of every state (or, when `prune`, of every state that the best
+    /// sequence may pass) and its predecessor.
     pub(crate) fn run(
         &mut self,
         chain: &Chain,
@@ -113,8 +113,8 @@ impl GramSearch {
         }
     }
 
-    /// Lets the best state take the default arcs: those of all labels but the ones it has arcs of its own for, which
-    /// stay free.
+    /// Lets the best state take the default arcs: those of all labels but the ones it has arcs of its own
+    /// for, which stay free.
     fn claim_defaults(&mut self, grams: &Grams, state: u32, value: f64, source: u32) {
         let labels = grams.labels();
         self.best[..labels].fill(value);
