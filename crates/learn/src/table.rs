@@ -33,6 +33,22 @@ enum Stored {
     Half(Section<u16>),
 }
 
+/// Does the same with weights of either precision: `$single` turns what is stored into a weight.
+macro_rules! stored {
+    ($stored:expr, |$weights:ident, $single:ident| $body:expr) => {
+        match $stored {
+            Stored::Single($weights) => {
+                let $single = |weight: f32| weight;
+                $body
+            }
+            Stored::Half($weights) => {
+                let $single = single;
+                $body
+            }
+        }
+    };
+}
+
 impl Stored {
     fn open(model: &Model, name: &str) -> Result<Self, LearnError> {
         if model.has(&format!("{name}.half")) {
@@ -52,17 +68,11 @@ impl Stored {
     }
 
     fn get(&self, index: usize) -> f32 {
-        match self {
-            Self::Single(weights) => weights.get(index).copied().unwrap_or(0.0),
-            Self::Half(weights) => weights.get(index).map_or(0.0, |&bits| single(bits)),
-        }
+        stored!(self, |weights, single| weights.get(index).map_or(0.0, |&bits| single(bits)))
     }
 
     fn len(&self) -> usize {
-        match self {
-            Self::Single(weights) => weights.len(),
-            Self::Half(weights) => weights.len(),
-        }
+        stored!(self, |weights, _single| weights.len())
     }
 }
 
@@ -219,35 +229,20 @@ impl Table {
     fn add_row(&self, row: u32, value: f32, scores: &mut [f32]) {
         if row & DENSE != 0 {
             let start = (row & !DENSE) as usize * self.dimension;
-            match &self.dense {
-                Stored::Single(weights) => {
-                    let weights = weights.get(start..start + self.dimension).unwrap_or(&[]);
-                    scores.iter_mut().zip(weights).for_each(|(score, &weight)| *score += value * weight);
-                }
-                Stored::Half(weights) => {
-                    let weights = weights.get(start..start + self.dimension).unwrap_or(&[]);
-                    scores.iter_mut().zip(weights).for_each(|(score, &bits)| *score += value * single(bits));
-                }
-            }
+            stored!(&self.dense, |weights, single| {
+                let weights = weights.get(start..start + self.dimension).unwrap_or(&[]);
+                scores.iter_mut().zip(weights).for_each(|(score, &bits)| *score += value * single(bits));
+            });
         } else {
             let labels = self.sparse_labels(row);
             let start = row as usize + 1;
-            match &self.sparse {
-                Stored::Single(weights) => {
-                    for (&label, &weight) in labels.iter().zip(weights.get(start..).unwrap_or(&[])) {
-                        if let Some(score) = scores.get_mut(label as usize) {
-                            *score += value * weight;
-                        }
+            stored!(&self.sparse, |weights, single| {
+                for (&label, &bits) in labels.iter().zip(weights.get(start..).unwrap_or(&[])) {
+                    if let Some(score) = scores.get_mut(label as usize) {
+                        *score += value * single(bits);
                     }
                 }
-                Stored::Half(weights) => {
-                    for (&label, &bits) in labels.iter().zip(weights.get(start..).unwrap_or(&[])) {
-                        if let Some(score) = scores.get_mut(label as usize) {
-                            *score += value * single(bits);
-                        }
-                    }
-                }
-            }
+            });
         }
     }
 
@@ -415,10 +410,9 @@ impl HashKernel {
     /// The sum of the weights of many keys: the score of a part.
     #[inline]
     pub fn sum(&self, keys: &[u64]) -> f32 {
-        match &self.weights {
-            Stored::Single(weights) => keys.iter().map(|key| weights[(key & self.mask) as usize]).sum(),
-            Stored::Half(weights) => keys.iter().map(|key| single(weights[(key & self.mask) as usize])).sum(),
-        }
+        stored!(&self.weights, |weights, single| {
+            keys.iter().map(|key| single(weights[(key & self.mask) as usize])).sum()
+        })
     }
 
     /// Appends the weights of many keys of 32 bits. The keys of a whole example at once keep more reads from
@@ -443,15 +437,10 @@ impl HashKernel {
     /// Adds the weights of a key and of those that follow it to `out`, one to each.
     pub fn add_run(&self, key: u64, out: &mut [f32]) {
         let start = (key & self.mask) as usize;
-        match &self.weights {
-            Stored::Single(weights) if start + out.len() <= weights.len() => {
-                out.iter_mut().zip(&weights[start..]).for_each(|(sum, weight)| *sum += weight);
-            }
-            Stored::Half(weights) if start + out.len() <= weights.len() => {
-                out.iter_mut().zip(&weights[start..]).for_each(|(sum, &bits)| *sum += single(bits));
-            }
-            _ => (0..).zip(out).for_each(|(next, sum)| *sum += self.weight(key.wrapping_add(next))),
-        }
+        stored!(&self.weights, |weights, single| match weights.get(start..start + out.len()) {
+            Some(run) => out.iter_mut().zip(run).for_each(|(sum, &bits)| *sum += single(bits)),
+            None => (0..).zip(out).for_each(|(next, sum)| *sum += self.weight(key.wrapping_add(next))),
+        });
     }
 
     /// All weights as single precision.

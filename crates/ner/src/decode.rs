@@ -27,7 +27,7 @@ use crate::scores::SentenceScores;
 use crate::words::{self, WordProblem};
 use crate::{Ner, NerError};
 
-/// Tables of label pairs that a thread keeps at most.
+/// The most tables of label pairs that a thread keeps.
 const MOST_TABLES: usize = 1 << 14;
 
 consonant_task::settings! {
@@ -306,12 +306,7 @@ impl Ner {
         let word_transitions = self.strengthened(&pair_scores(chain, None));
         // For each sentence a row for each word.
         let rows = self.strengthened(&readings.words);
-        let starts: Vec<usize> = std::iter::once(0)
-            .chain(sentences.iter().scan(0, |sum, sentence| {
-                *sum += sentence.len();
-                Some(*sum)
-            }))
-            .collect();
+        let starts = token_starts(sentences);
         groups
             .into_par_iter()
             .map(|group| {
@@ -346,6 +341,15 @@ impl Ner {
             })
             .collect()
     }
+}
+
+/// The number of the first word of each sentence, and of all words.
+pub(crate) fn token_starts(sentences: &[Sentence]) -> Vec<usize> {
+    let ends = sentences.iter().scan(0, |sum, sentence| {
+        *sum += sentence.len();
+        Some(*sum)
+    });
+    std::iter::once(0).chain(ends).collect()
 }
 
 /// The weights of pairs of labels, forbidden ones at minus infinity.

@@ -107,9 +107,15 @@ impl<'s> Tree<'s> {
         found
     }
 
+    /// The first and the last word of a word's subtree.
+    pub fn span(&self, word: usize) -> (usize, usize) {
+        let below = self.descendants(word);
+        below.iter().fold((word, word), |(first, last), &at| (first.min(at), last.max(at)))
+    }
+
     /// Whether a comma, dash or bracket stands right before the word's subtree.
     pub fn is_set_off(&self, word: usize) -> bool {
-        let first = self.descendants(word).into_iter().min().unwrap_or(word);
+        let (first, _) = self.span(word);
         let mark = |at: usize| {
             let form = self.sentence.form(at);
             is_punctuation(form) && !matches!(form, "." | "'" | "-")
@@ -188,9 +194,7 @@ impl<'s> Tree<'s> {
     /// too.
     fn leaves_a_stub(&self, word: usize, head: usize) -> bool {
         let sentence = self.sentence;
-        let below = self.descendants(word);
-        let first = below.iter().min().copied().unwrap_or(word);
-        let last = below.iter().max().copied().unwrap_or(word);
+        let (first, last) = self.span(word);
         let hanging = |at: usize| {
             matches!(sentence.upos(at), "ADP" | "DET" | "PART" | "SCONJ" | "CCONJ")
                 && sentence.form(at) != "'s"
@@ -200,14 +204,14 @@ impl<'s> Tree<'s> {
         let stub = first > 0 && hanging(first - 1) && !modifies;
         let takes_article = last < head
             && matches!(sentence.upos(head), "NOUN" | "PROPN")
-            && below.iter().any(|&w| sentence.upos(w) == "DET");
+            && self.descendants(word).iter().any(|&w| sentence.upos(w) == "DET");
         stub || takes_article || self.lower(first) == "of"
     }
 
     /// Whether a phrase right after a verb that has nothing else is likely what the verb asks for: "depend on
     /// a boat".
     fn completes(&self, word: usize, head: usize) -> bool {
-        let first = self.descendants(word).into_iter().min().unwrap_or(word);
+        let (first, _) = self.span(word);
         first == head + 1
             && matches!(self.lower(first).as_str(), "on" | "upon" | "to" | "into" | "for" | "with" | "from")
             && !is_temporal(&self.lower(word))
@@ -216,9 +220,7 @@ impl<'s> Tree<'s> {
 
     /// Whether punctuation, or the edge of the sentence, stands on both sides of a word's subtree.
     fn is_enclosed(&self, word: usize) -> bool {
-        let below = self.descendants(word);
-        let first = below.iter().min().copied().unwrap_or(word);
-        let last = below.iter().max().copied().unwrap_or(word);
+        let (first, last) = self.span(word);
         let mark = |at: usize| is_punctuation(self.sentence.form(at));
         (first == 0 || mark(first) || mark(first - 1))
             && (last + 1 >= self.sentence.len() || mark(last) || mark(last + 1))
@@ -226,7 +228,7 @@ impl<'s> Tree<'s> {
 
     /// Whether a clause begins with a word that joins it to its head, or is set off by a comma.
     fn is_joined(&self, word: usize) -> bool {
-        let first = self.descendants(word).into_iter().min().unwrap_or(word);
+        let (first, _) = self.span(word);
         self.is_set_off(word)
             || matches!(
                 self.lower(first).as_str(),

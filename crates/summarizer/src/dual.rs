@@ -176,7 +176,7 @@ impl<'p> Dual<'p> {
             stays
         });
         for &sentence in &branch.sentences {
-            let used = self.problem.units_of(sentence).any(|unit| self.chosen[unit]);
+            let used = self.problem.uses(sentence, &self.chosen);
             branch.usage[sentence] += RECENCY * (f64::from(u8::from(used)) - branch.usage[sentence]);
         }
         self.descend(branch, bound - value);
@@ -245,8 +245,7 @@ impl<'p> Dual<'p> {
             branch.direction[index] = direction;
             norm += direction * direction;
         }
-        let used =
-            branch.sentences.iter().filter(|&&s| problem.units_of(s).any(|unit| self.chosen[unit])).count();
+        let used = branch.sentences.iter().filter(|&&s| problem.uses(s, &self.chosen)).count();
         let surplus = used as f64 - problem.most_sentences as f64;
         let toll_moves = surplus > 0.0 || branch.toll > 0.0;
         if toll_moves {

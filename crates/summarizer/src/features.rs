@@ -171,7 +171,8 @@ impl<'a> Features<'a> {
         let depth = depth(tree, word);
         feature!(self, "x:{label}:d{}", depth.min(5));
         feature!(self, "x:d{}:n{size}", depth.min(5));
-        let quarter = 4 * below.iter().min().unwrap_or(&word) / sentence.len().max(1);
+        let (first, last) = tree.span(word);
+        let quarter = 4 * first / sentence.len().max(1);
         feature!(self, "x:{label}:q{quarter}");
         if tree.is_set_off(word) {
             feature!(self, "x:{label}:comma");
@@ -190,7 +191,6 @@ impl<'a> Features<'a> {
         feature!(self, "x:L{length}");
         feature!(self, "x:{label}:L{length}");
         feature!(self, "x:{label}:L{length}:n{size}");
-        let (first, last) = span(&below, word);
         let left = first.checked_sub(1).map_or(String::from("^"), |at| tree.lower(at));
         let right = if last + 1 < sentence.len() { tree.lower(last + 1) } else { "$".into() };
         feature!(self, "x:{label}:before:{left}");
@@ -243,7 +243,7 @@ impl<'a> Features<'a> {
         let label = sentence.deprel(word);
         let below = tree.descendants(word);
         let share = 5 * below.len() / sentence.len().max(1);
-        let first = *below.iter().min().unwrap_or(&word);
+        let (first, _) = tree.span(word);
         let quarter = 4 * first / sentence.len().max(1);
         let depth = depth(tree, word).min(5);
         feature!(self, "l:bias");
@@ -316,11 +316,6 @@ fn counted(kind: Kind, profile: &Profile) -> String {
 /// How early a concept occurs, as features say it.
 fn early(profile: &Profile) -> u32 {
     bucket(profile.earliest, &[0, 1, 2, 3, 5, 9, 17])
-}
-
-/// The first and the last of a list of words.
-fn span(words: &[usize], fallback: usize) -> (usize, usize) {
-    (words.iter().min().copied().unwrap_or(fallback), words.iter().max().copied().unwrap_or(fallback))
 }
 
 fn depth(tree: &Tree<'_>, mut word: usize) -> usize {

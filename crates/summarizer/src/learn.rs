@@ -357,6 +357,12 @@ impl Example {
         (self.features, self.starts) = (kept, starts);
     }
 
+    /// Puts the scores of parts where they belong.
+    fn load(&self, scores: &[f32], out: &mut Scores) {
+        *out = Scores::zeros(&self.problem);
+        self.parts.iter().zip(scores).for_each(|(&part, &score)| *out.of(part) = f64::from(score));
+    }
+
     /// How much of each part a relaxed solution has.
     fn shares(&self, relaxed: &Relaxed, out: &mut [f32]) {
         for (share, &part) in out.iter_mut().zip(&self.parts) {
@@ -522,10 +528,7 @@ impl Parts for Corpus {
     ) -> Result<(), LearnError> {
         let example = &self.examples[example];
         let problem = &example.problem;
-        *workspace = Scores::zeros(problem);
-        for (&part, &score) in example.parts.iter().zip(scores) {
-            *workspace.of(part) = f64::from(score);
-        }
+        example.load(scores, workspace);
         let solution = match example.task {
             Objective::Compression => integral(problem, &best_compression(problem, workspace)),
             _ => relaxed(problem, workspace, self.iterations).map_err(LearnError::task)?,
@@ -555,10 +558,7 @@ impl PartMarginals for Corpus {
             return Ok(values.map(|(&score, &share)| f64::from(score) * f64::from(share)).sum());
         }
         let example = &self.examples[example];
-        *workspace = Scores::zeros(&example.problem);
-        for (&part, &score) in example.parts.iter().zip(scores) {
-            *workspace.of(part) = f64::from(score);
-        }
+        example.load(scores, workspace);
         let (relaxed, sum) = marginals(&example.problem, workspace);
         example.shares(&relaxed, shares);
         Ok(sum)

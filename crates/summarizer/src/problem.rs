@@ -114,6 +114,11 @@ impl Problem {
         self.starts[sentence] as usize..self.starts[sentence + 1] as usize
     }
 
+    /// Whether any unit of a sentence is chosen.
+    pub fn uses(&self, sentence: usize, chosen: &[bool]) -> bool {
+        chosen[self.units_of(sentence)].contains(&true)
+    }
+
     /// The occurrences of a concept.
     pub fn occurrences_of(&self, concept: usize) -> Range<usize> {
         self.concept_starts[concept] as usize..self.concept_starts[concept + 1] as usize

@@ -140,8 +140,7 @@ impl<'p> Rounding<'p> {
 
     fn draft(&self, chosen: Vec<bool>) -> Draft {
         let problem = self.problem;
-        let sentences: Vec<usize> =
-            (0..problem.sentences()).filter(|&s| problem.units_of(s).any(|unit| chosen[unit])).collect();
+        let sentences: Vec<usize> = (0..problem.sentences()).filter(|&s| problem.uses(s, &chosen)).collect();
         let words = (0..chosen.len()).filter(|&u| chosen[u]).map(|u| problem.units[u].length as usize).sum();
         let mut covered = vec![0; problem.concepts()];
         for &sentence in &sentences {

@@ -155,7 +155,7 @@ impl Prepared<'_> {
         let mut chosen: Vec<SummarySentence> = Vec::new();
         for (number, &index) in sentences.iter().enumerate() {
             let range = problem.units_of(number);
-            if !range.clone().any(|unit| decoded.chosen[unit]) {
+            if !problem.uses(number, &decoded.chosen) {
                 continue;
             }
             let source = &self.material.sentences[index];
@@ -218,8 +218,7 @@ impl Prepared<'_> {
             sayers.into_iter().for_each(|sentence| worth[sentence] += score);
         }
         let opens = |&number: &usize| {
-            self.material.sentences[sentences[number]].position == 0
-                && problem.units_of(number).any(|unit| decoded.chosen[unit])
+            self.material.sentences[sentences[number]].position == 0 && problem.uses(number, &decoded.chosen)
         };
         let best = (0..sentences.len())
             .filter(opens)

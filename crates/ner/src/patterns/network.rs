@@ -102,31 +102,9 @@ impl Network {
         network
     }
 
-    fn join_neighbours(&mut self, token: usize, score: impl Fn(u32, u32) -> f64) {
-        match (self.vertex_of[token - 1], self.vertex_of[token]) {
-            (SETTLED, SETTLED) => {}
-            (SETTLED, v) => {
-                let previous = self.settled[token - 1];
-                self.vertices[v].add(|label| score(previous, label));
-            }
-            (u, SETTLED) => {
-                let next = self.settled[token];
-                self.vertices[u].add(|label| score(label, next));
-            }
-            (u, v) => {
-                let (one, other) = (&self.vertices[u].labels, &self.vertices[v].labels);
-                let table = one.iter().flat_map(|&a| other.iter().map(move |&b| (a, b)));
-                let table = table.map(|(a, b)| score(a, b)).collect();
-                self.steps.push((v, table));
-            }
-        }
-    }
-
-    fn skip(&mut self, problem: &GroupProblem<'_>, one: usize, other: usize, case: usize) {
-        let score = |one: u32, other: u32| {
-            let weight = problem.layout.skip(case, one as usize, other as usize);
-            weight.map_or(0.0, |weight| f64::from(problem.weights[weight]))
-        };
+    /// The vertices of two tokens that both are open. Where one is settled, what the two score goes to the
+    /// other.
+    fn open(&mut self, one: usize, other: usize, score: impl Fn(u32, u32) -> f64) -> Option<(usize, usize)> {
         match (self.vertex_of[one], self.vertex_of[other]) {
             (SETTLED, SETTLED) => {}
             (SETTLED, v) => {
@@ -137,20 +115,36 @@ impl Network {
                 let label = self.settled[other];
                 self.vertices[u].add(|one| score(one, label));
             }
-            (u, v) => {
-                let mut cells = Vec::new();
-                for (row, &one) in self.vertices[u].labels.iter().enumerate() {
-                    for (column, &other) in self.vertices[v].labels.iter().enumerate() {
-                        let score = score(one, other);
-                        if score != 0.0 {
-                            cells.push((row, column, score));
-                        }
-                    }
-                }
-                if !cells.is_empty() {
-                    self.skips.push((u, v, cells));
+            both => return Some(both),
+        }
+        None
+    }
+
+    fn join_neighbours(&mut self, token: usize, score: impl Fn(u32, u32) -> f64) {
+        let Some((u, v)) = self.open(token - 1, token, &score) else { return };
+        let (one, other) = (&self.vertices[u].labels, &self.vertices[v].labels);
+        let table = one.iter().flat_map(|&a| other.iter().map(move |&b| (a, b)));
+        let table = table.map(|(a, b)| score(a, b)).collect();
+        self.steps.push((v, table));
+    }
+
+    fn skip(&mut self, problem: &GroupProblem<'_>, one: usize, other: usize, case: usize) {
+        let score = |one: u32, other: u32| {
+            let weight = problem.layout.skip(case, one as usize, other as usize);
+            weight.map_or(0.0, |weight| f64::from(problem.weights[weight]))
+        };
+        let Some((u, v)) = self.open(one, other, score) else { return };
+        let mut cells = Vec::new();
+        for (row, &one) in self.vertices[u].labels.iter().enumerate() {
+            for (column, &other) in self.vertices[v].labels.iter().enumerate() {
+                let score = score(one, other);
+                if score != 0.0 {
+                    cells.push((row, column, score));
                 }
             }
+        }
+        if !cells.is_empty() {
+            self.skips.push((u, v, cells));
         }
     }
 

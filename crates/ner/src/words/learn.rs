@@ -9,6 +9,7 @@ use consonant_sequence::{Labels, train};
 use consonant_text::Sentence;
 use consonant_text::document::ranges;
 
+use crate::decode::token_starts;
 use crate::features::Features;
 use crate::learn::{corpus_builder, settle_numbers};
 use crate::model::{Scope, TASK};
@@ -62,17 +63,6 @@ pub(crate) fn learn(
     let mut writer = ModelWriter::new(TASK, serde_json::Value::Null);
     trained.store(&mut writer, settings.precision());
     Ok(writer.to_bytes())
-}
-
-fn token_starts(sentences: &[Sentence]) -> Vec<usize> {
-    let mut starts = Vec::with_capacity(sentences.len() + 1);
-    let mut next = 0;
-    for sentence in sentences {
-        starts.push(next);
-        next += sentence.len();
-    }
-    starts.push(next);
-    starts
 }
 
 /// The features of all words that may be names.
