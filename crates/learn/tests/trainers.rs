@@ -155,7 +155,7 @@ fn interrupted_training_resumes_with_the_same_bits() {
         .unwrap();
 
         let interrupt = AtomicBool::new(false);
-        let mut stop_at_three = |report: &consonant_learn::trainer::EpochReport| {
+        let stop_at_three = |report: &consonant_learn::trainer::EpochReport| {
             interrupt.store(report.epoch == 3, Ordering::Relaxed)
         };
         let dev = |weights: &[f32]| Ok(-(errors(&task, weights) as f64));
@@ -186,8 +186,7 @@ fn interrupted_training_resumes_with_the_same_bits() {
 
         // A checkpoint of another run is not taken silently.
         let interrupt = AtomicBool::new(false);
-        let mut stop_now =
-            |_: &consonant_learn::trainer::EpochReport| interrupt.store(true, Ordering::Relaxed);
+        let stop_now = |_: &consonant_learn::trainer::EpochReport| interrupt.store(true, Ordering::Relaxed);
         let run = Run {
             epochs: 3,
             checkpoint: Some(path.clone()),
@@ -291,7 +290,7 @@ fn initial_weights_are_where_training_begins() {
     let first =
         run_with(&task, Method::PassiveAggressive, &[], Run { epochs: 20, ..Run::default() }).unwrap();
     let mut errors_at_start = usize::MAX;
-    let mut note = |report: &consonant_learn::trainer::EpochReport| errors_at_start = report.errors;
+    let note = |report: &consonant_learn::trainer::EpochReport| errors_at_start = report.errors;
     let run =
         Run { epochs: 1, initial: Some(first.weights), progress: Some(Box::new(note)), ..Run::default() };
     run_with(&task, Method::PassiveAggressive, &[], run).unwrap();
