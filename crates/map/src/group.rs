@@ -7,10 +7,40 @@ use crate::model::Literal;
 use crate::oracle::Oracle;
 use crate::oracle::active_set::ActiveSet;
 use std::any::Any;
+use std::ops::Range;
 
-/// What a group keeps between iterations of one solver.
-pub(crate) trait Warm: Send {
-    fn as_any_mut(&mut self) -> &mut dyn Any;
+/// What a solver keeps for a group from one iteration to the next.
+pub(crate) type Warm = Box<dyn Any + Send>;
+
+/// One factor as a group sees it: a closed form, or an oracle.
+pub(crate) trait Slave: Send + Sync + 'static {
+    /// What is kept of the factor between iterations.
+    type Memory: Default + Send;
+    /// Buffers for one thread.
+    type Scratch: Default + Send;
+
+    /// Makes a memory as good as new; what it was made of is kept.
+    fn forget(memory: &mut Self::Memory);
+
+    /// AD3's quadratic step: writes the point of the factor's polytope nearest to `point`, its own scores divided by `eta`.
+    fn project(
+        &self,
+        memory: &mut Self::Memory,
+        point: &[f64],
+        copy: &mut [f64],
+        eta: f64,
+        scratch: &mut Self::Scratch,
+    );
+
+    /// Writes a best point of the polytope under the scores of the links and returns its value.
+    fn best_point(&self, scores: &[f64], best: &mut [f64], scratch: &mut Self::Scratch) -> f64;
+
+    /// The factor's own score when these links are on; minus infinity when it does not allow that. `large` is a score
+    /// that outweighs any of the factor's own.
+    fn own_score(&self, on: &[bool], large: f64, scratch: &mut Self::Scratch) -> f64;
+
+    /// No configuration's own scores sum to more than this in size; nothing if the factor does not say.
+    fn size(&self) -> Option<f64>;
 }
 
 /// One AD3 sweep over the links of a group: the arrays are the group's part of the solver's.
@@ -22,6 +52,17 @@ pub(crate) struct Sweep<'a> {
     pub copies: &'a mut [f64],
     /// The point each link was last projected from, the literal's negation taken into account.
     pub targets: &'a mut [f64],
+}
+
+impl Sweep<'_> {
+    fn split_at(self, link: usize) -> (Self, Self) {
+        let common = self.common;
+        let (m0, m1) = self.multipliers.split_at_mut(link);
+        let (c0, c1) = self.copies.split_at_mut(link);
+        let (t0, t1) = self.targets.split_at_mut(link);
+        let left = Self { common, multipliers: m0, copies: c0, targets: t0 };
+        (left, Self { common, multipliers: m1, copies: c1, targets: t1 })
+    }
 }
 
 /// What a sweep reads of a slot, side by side: links visit slots in no order.
@@ -50,29 +91,43 @@ pub(crate) struct SweepSettings<'a> {
 }
 
 /// Factors of one kind.
-pub(crate) trait Group: Send + Sync {
+pub(crate) trait Group: Any + Send + Sync {
     fn factors(&self) -> usize;
     /// The links of all factors, one factor after the other.
     fn links(&self) -> &[Literal];
     /// Where each factor's links begin, and the end.
     fn offsets(&self) -> &[u32];
     /// What a solver keeps for this group, empty; made of what it kept for another one of the same type, if `spare` has that.
-    fn warm(&self, spare: &mut Vec<Box<dyn Warm>>) -> Box<dyn Warm>;
+    fn warm(&self, spare: &mut Vec<Warm>) -> Warm;
     /// Takes all factors out; what they were made of is kept for others.
     fn clear(&mut self);
     /// AD3's step for every factor: move the multipliers by the last disagreement, then project.
-    fn quadratic(&self, warm: &mut dyn Warm, sweep: Sweep<'_>);
+    fn quadratic(&self, warm: &mut Warm, sweep: Sweep<'_>);
     /// The sum of the factors' maxima under link scores, and a maximizer of each.
-    fn maximize(&self, warm: &mut dyn Warm, scores: &[f64], best: &mut [f64], parallel: bool) -> f64;
+    fn maximize(&self, warm: &mut Warm, scores: &[f64], best: &mut [f64], parallel: bool) -> f64;
     /// The maximum of one factor under the scores of its links, and a maximizer.
-    fn maximize_one(&self, warm: &mut dyn Warm, factor: usize, scores: &[f64], best: &mut [f64]) -> f64;
-    /// The factor's own score when these links are on; minus infinity when it does not allow that. `large` is a score
-    /// that outweighs any of the factor's own.
-    fn score(&self, warm: &mut dyn Warm, factor: usize, on: &[bool], large: f64) -> f64;
+    fn maximize_one(&self, warm: &mut Warm, factor: usize, scores: &[f64], best: &mut [f64]) -> f64;
+    /// One factor's own score, see [`Slave::own_score`].
+    fn score(&self, warm: &mut Warm, factor: usize, on: &[bool], large: f64) -> f64;
     /// No configurations' own scores sum to more than this in size; nothing if a factor does not say.
     fn magnitude(&self) -> Option<f64>;
-    fn as_any(&self) -> &dyn Any;
-    fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+impl dyn Group {
+    /// The group itself, if its factors are of this type.
+    pub(crate) fn of<F: Slave>(&self) -> Option<&Factors<F>> {
+        (self as &dyn Any).downcast_ref()
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn of_mut<F: Slave>(&mut self) -> Option<&mut Factors<F>> {
+        (self as &mut dyn Any).downcast_mut()
+    }
+
+    /// Where the links of a factor are among those of the group.
+    pub(crate) fn range(&self, factor: usize) -> Range<usize> {
+        self.offsets()[factor] as usize..self.offsets()[factor + 1] as usize
+    }
 }
 
 /// `x`, or `1 − x` where the lowest bit of `code` (of a literal, or of a slot's link) says negated; without a branch, since
@@ -108,181 +163,192 @@ pub(crate) fn join<A: Send, B: Send>(
     if parallel { rayon::join(a, b) } else { (a(), b()) }
 }
 
-/// The multiplier and projection bookkeeping of AD3 around `project(factor, state, point, copy, eta, scratch)`, which
-/// reads the point (in the literals' sense) and writes its projection. States and slices hold the factors of `offsets`.
-pub(crate) fn sweep_factors<T, S, P>(
-    first: usize,
-    offsets: &[u32],
-    links: &[Literal],
-    states: &mut [T],
-    sweep: Sweep<'_>,
-    scratch: &mut S,
-    project: &P,
-) where
-    T: Send,
-    S: Default + Send,
-    P: Fn(usize, &mut T, &[f64], &mut [f64], f64, &mut S) + Sync,
-{
-    let common = sweep.common;
-    if common.parallel
-        && let Some(middle) = split_point(offsets)
-    {
-        let at = (offsets[middle] - offsets[0]) as usize;
-        let (left_links, right_links) = links.split_at(at);
-        let (left_states, right_states) = states.split_at_mut(middle);
-        let (m0, m1) = sweep.multipliers.split_at_mut(at);
-        let (c0, c1) = sweep.copies.split_at_mut(at);
-        let (t0, t1) = sweep.targets.split_at_mut(at);
-        let left = Sweep { common, multipliers: m0, copies: c0, targets: t0 };
-        let right = Sweep { common, multipliers: m1, copies: c1, targets: t1 };
-        let (left_offsets, right_offsets) = (&offsets[..=middle], &offsets[middle..]);
-        rayon::join(
-            || sweep_factors(first, left_offsets, left_links, left_states, left, scratch, project),
-            || {
-                let mut scratch = S::default();
-                let first = first + middle;
-                sweep_factors(first, right_offsets, right_links, right_states, right, &mut scratch, project)
-            },
-        );
-        return;
-    }
-    let start = offsets[0] as usize;
-    let inverse_eta = 1.0 / common.eta;
-    for (index, state) in states.iter_mut().enumerate() {
-        let range = offsets[index] as usize - start..offsets[index + 1] as usize - start;
-        let links = &links[range.clone()];
-        let multipliers = &mut sweep.multipliers[range.clone()];
-        let copies = &mut sweep.copies[range.clone()];
-        let targets = &mut sweep.targets[range];
-        let mut still = true;
-        let bundled = links.iter().zip(multipliers).zip(&*copies).zip(&mut *targets);
-        for (((link, multiplier), copy), target) in bundled {
-            let slot = &common.slots[link.slot()];
-            let copy = in_sense(link.code(), *copy);
-            let relaxed = common.relaxation * copy + (1.0 - common.relaxation) * slot.previous;
-            *multiplier -= common.old_eta * (relaxed - slot.belief);
-            let goal = in_sense(link.code(), slot.belief + (slot.share + *multiplier) * inverse_eta);
-            still &= (goal - *target).abs() <= common.tolerance;
-            *target = goal;
-        }
-        if !still {
-            project(first + index, state, targets, copies, common.eta, scratch);
-        }
-    }
-}
-
-/// The sum over factors of `best(factor, state, scores, best, scratch)`, added in an order that does not depend on the
-/// number of threads.
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn maximize_factors<T, S, M>(
-    first: usize,
-    offsets: &[u32],
-    states: &mut [T],
-    scores: &[f64],
-    best: &mut [f64],
-    parallel: bool,
-    scratch: &mut S,
-    maximize: &M,
-) -> f64
-where
-    T: Send,
-    S: Default + Send,
-    M: Fn(usize, &mut T, &[f64], &mut [f64], &mut S) -> f64 + Sync,
-{
-    if let Some(middle) = split_point(offsets) {
-        let at = (offsets[middle] - offsets[0]) as usize;
-        let (left_states, right_states) = states.split_at_mut(middle);
-        let (left_best, right_best) = best.split_at_mut(at);
-        let (left_offsets, right_offsets) = (&offsets[..=middle], &offsets[middle..]);
-        let (left, right) = join(
-            parallel,
-            || {
-                maximize_factors(
-                    first,
-                    left_offsets,
-                    left_states,
-                    &scores[..at],
-                    left_best,
-                    parallel,
-                    scratch,
-                    maximize,
-                )
-            },
-            || {
-                let mut scratch = S::default();
-                let (first, scores) = (first + middle, &scores[at..]);
-                maximize_factors(
-                    first,
-                    right_offsets,
-                    right_states,
-                    scores,
-                    right_best,
-                    parallel,
-                    &mut scratch,
-                    maximize,
-                )
-            },
-        );
-        return left + right;
-    }
-    let start = offsets[0] as usize;
-    let mut total = 0.0;
-    for (index, state) in states.iter_mut().enumerate() {
-        let range = offsets[index] as usize - start..offsets[index + 1] as usize - start;
-        total += maximize(first + index, state, &scores[range.clone()], &mut best[range], scratch);
-    }
-    total
-}
-
-/// Takes what a solver kept for a group of some type, or makes it.
-pub(crate) fn spare_warm<W: Warm + Default + 'static>(spare: &mut Vec<Box<dyn Warm>>) -> Box<dyn Warm> {
-    let found = spare.iter_mut().position(|warm| warm.as_any_mut().is::<W>());
-    match found {
-        Some(at) => spare.swap_remove(at),
-        None => Box::new(W::default()),
-    }
-}
-
-/// All factors of one oracle type.
-pub(crate) struct OracleGroup<O: Oracle> {
-    oracles: Vec<O>,
-    /// Oracles of factors that were taken out.
-    spare: Vec<O>,
+/// All factors of one type, in flat arrays.
+pub(crate) struct Factors<F> {
+    factors: Vec<F>,
+    /// Factors that were taken out.
+    spare: Vec<F>,
     links: Vec<Literal>,
+    /// `offsets[f]..offsets[f + 1]` are the links of factor `f`.
     offsets: Vec<u32>,
 }
 
-impl<O: Oracle> Default for OracleGroup<O> {
+impl<F> Default for Factors<F> {
     fn default() -> Self {
-        OracleGroup { oracles: Vec::new(), spare: Vec::new(), links: Vec::new(), offsets: vec![0] }
+        Factors { factors: Vec::new(), spare: Vec::new(), links: Vec::new(), offsets: vec![0] }
     }
 }
 
-impl<O: Oracle> OracleGroup<O> {
-    pub(crate) fn push(&mut self, oracle: O, literals: &[Literal]) -> u32 {
-        self.oracles.push(oracle);
+impl<F> Factors<F> {
+    pub(crate) fn push(&mut self, factor: F, literals: &[Literal]) -> u32 {
+        self.factors.push(factor);
         self.links.extend_from_slice(literals);
         self.offsets.push(self.links.len() as u32);
-        self.oracles.len() as u32 - 1
+        self.factors.len() as u32 - 1
     }
 
-    /// An oracle of a factor that was taken out.
-    pub(crate) fn spare(&mut self) -> Option<O> {
+    /// A factor that was taken out.
+    pub(crate) fn spare(&mut self) -> Option<F> {
         self.spare.pop()
     }
 
-    pub(crate) fn oracle(&self, index: usize) -> Option<&O> {
-        self.oracles.get(index)
+    pub(crate) fn get(&self, factor: usize) -> Option<&F> {
+        self.factors.get(factor)
     }
 
-    /// Every oracle with its links.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&O, &[Literal])> {
-        let links = |pair: &[u32]| &self.links[pair[0] as usize..pair[1] as usize];
-        self.oracles.iter().zip(self.offsets.windows(2).map(links))
+    pub(crate) fn get_mut(&mut self, factor: usize) -> Option<&mut F> {
+        self.factors.get_mut(factor)
     }
 
-    pub(crate) fn oracle_mut(&mut self, index: usize) -> Option<&mut O> {
-        self.oracles.get_mut(index)
+    /// A factor with its links.
+    pub(crate) fn factor(&self, factor: usize) -> (&F, &[Literal]) {
+        let links = self.offsets[factor] as usize..self.offsets[factor + 1] as usize;
+        (&self.factors[factor], &self.links[links])
+    }
+
+    /// Every factor with its links.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&F, &[Literal])> {
+        (0..self.factors.len()).map(|factor| self.factor(factor))
+    }
+}
+
+/// What a solver keeps for [`Factors`].
+struct Kept<F: Slave> {
+    /// One for each factor; more where another graph had more factors.
+    memories: Vec<F::Memory>,
+    scratch: F::Scratch,
+}
+
+fn kept<F: Slave>(warm: &mut Warm) -> &mut Kept<F> {
+    warm.downcast_mut().expect("warm state belongs to its group")
+}
+
+impl<F: Slave> Factors<F> {
+    /// The multiplier and projection bookkeeping of AD3 for as many factors from `first` on as there are memories.
+    fn sweep(&self, first: usize, memories: &mut [F::Memory], sweep: Sweep<'_>, scratch: &mut F::Scratch) {
+        let common = sweep.common;
+        let offsets = &self.offsets[first..=first + memories.len()];
+        let start = offsets[0] as usize;
+        if common.parallel
+            && let Some(middle) = split_point(offsets)
+        {
+            let (before, after) = memories.split_at_mut(middle);
+            let (left, right) = sweep.split_at(offsets[middle] as usize - start);
+            rayon::join(
+                || self.sweep(first, before, left, scratch),
+                || self.sweep(first + middle, after, right, &mut F::Scratch::default()),
+            );
+            return;
+        }
+        let inverse_eta = 1.0 / common.eta;
+        let factors = self.factors[first..].iter().zip(memories).zip(offsets.windows(2));
+        for ((factor, memory), ends) in factors {
+            let links = &self.links[ends[0] as usize..ends[1] as usize];
+            let range = ends[0] as usize - start..ends[1] as usize - start;
+            let multipliers = &mut sweep.multipliers[range.clone()];
+            let copies = &mut sweep.copies[range.clone()];
+            let targets = &mut sweep.targets[range];
+            let mut still = true;
+            let bundled = links.iter().zip(multipliers).zip(&*copies).zip(&mut *targets);
+            for (((link, multiplier), copy), target) in bundled {
+                let slot = &common.slots[link.slot()];
+                let copy = in_sense(link.code(), *copy);
+                let relaxed = common.relaxation * copy + (1.0 - common.relaxation) * slot.previous;
+                *multiplier -= common.old_eta * (relaxed - slot.belief);
+                let goal = in_sense(link.code(), slot.belief + (slot.share + *multiplier) * inverse_eta);
+                still &= (goal - *target).abs() <= common.tolerance;
+                *target = goal;
+            }
+            if !still {
+                factor.project(memory, targets, copies, common.eta, scratch);
+            }
+        }
+    }
+
+    /// The sum of maxima over a range of factors, added in an order that does not depend on the number of threads.
+    fn sum_of_maxima(
+        &self,
+        range: Range<usize>,
+        scores: &[f64],
+        best: &mut [f64],
+        parallel: bool,
+        scratch: &mut F::Scratch,
+    ) -> f64 {
+        let offsets = &self.offsets[range.start..=range.end];
+        let start = offsets[0] as usize;
+        if let Some(middle) = split_point(offsets) {
+            let at = offsets[middle] as usize - start;
+            let (before, after) = (range.start..range.start + middle, range.start + middle..range.end);
+            let (left, right) = best.split_at_mut(at);
+            let (left, right) = join(
+                parallel,
+                || self.sum_of_maxima(before, &scores[..at], left, parallel, scratch),
+                || self.sum_of_maxima(after, &scores[at..], right, parallel, &mut F::Scratch::default()),
+            );
+            return left + right;
+        }
+        let factors = self.factors[range].iter().zip(offsets.windows(2));
+        factors.fold(0.0, |total, (factor, ends)| {
+            let links = ends[0] as usize - start..ends[1] as usize - start;
+            total + factor.best_point(&scores[links.clone()], &mut best[links], scratch)
+        })
+    }
+}
+
+impl<F: Slave> Group for Factors<F> {
+    fn factors(&self) -> usize {
+        self.factors.len()
+    }
+
+    fn links(&self) -> &[Literal] {
+        &self.links
+    }
+
+    fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+
+    fn warm(&self, spare: &mut Vec<Warm>) -> Warm {
+        let found = spare.iter().position(|warm| warm.is::<Kept<F>>());
+        let mut warm = match found {
+            Some(at) => spare.swap_remove(at),
+            None => Box::new(Kept::<F> { memories: Vec::new(), scratch: Default::default() }),
+        };
+        let memories = &mut kept::<F>(&mut warm).memories;
+        memories.iter_mut().for_each(F::forget);
+        if memories.len() < self.factors.len() {
+            memories.resize_with(self.factors.len(), Default::default);
+        }
+        warm
+    }
+
+    fn clear(&mut self) {
+        self.spare.append(&mut self.factors);
+        // Nobody can use more than there ever were at once.
+        self.spare.truncate(self.factors.capacity());
+        self.links.clear();
+        self.offsets.truncate(1);
+    }
+
+    fn quadratic(&self, warm: &mut Warm, sweep: Sweep<'_>) {
+        let Kept { memories, scratch } = kept::<F>(warm);
+        self.sweep(0, &mut memories[..self.factors.len()], sweep, scratch);
+    }
+
+    fn maximize(&self, warm: &mut Warm, scores: &[f64], best: &mut [f64], parallel: bool) -> f64 {
+        self.sum_of_maxima(0..self.factors.len(), scores, best, parallel, &mut kept::<F>(warm).scratch)
+    }
+
+    fn maximize_one(&self, warm: &mut Warm, factor: usize, scores: &[f64], best: &mut [f64]) -> f64 {
+        self.factors[factor].best_point(scores, best, &mut kept::<F>(warm).scratch)
+    }
+
+    fn score(&self, warm: &mut Warm, factor: usize, on: &[bool], large: f64) -> f64 {
+        self.factors[factor].own_score(on, large, &mut kept::<F>(warm).scratch)
+    }
+
+    fn magnitude(&self) -> Option<f64> {
+        self.factors.iter().map(Slave::size).sum()
     }
 }
 
@@ -296,137 +362,59 @@ pub(crate) struct OracleScratch<O: Oracle> {
 
 impl<O: Oracle> Default for OracleScratch<O> {
     fn default() -> Self {
-        OracleScratch {
-            workspace: Default::default(),
-            configuration: Default::default(),
-            scores: Vec::new(),
-            values: Vec::new(),
-        }
+        let (workspace, configuration, scores, values) = Default::default();
+        OracleScratch { workspace, configuration, scores, values }
     }
 }
 
-impl<O: Oracle> OracleScratch<O> {
-    fn maximize(&mut self, oracle: &O, scores: &[f64], best: &mut [f64]) -> f64 {
-        let value = oracle.maximize(scores, &mut self.workspace, &mut self.configuration);
+impl<O: Oracle> Slave for O {
+    type Memory = ActiveSet<O::Configuration>;
+    type Scratch = OracleScratch<O>;
+
+    fn forget(memory: &mut Self::Memory) {
+        memory.clear();
+    }
+
+    fn project(
+        &self,
+        memory: &mut Self::Memory,
+        point: &[f64],
+        copy: &mut [f64],
+        eta: f64,
+        scratch: &mut Self::Scratch,
+    ) {
+        memory.project(self, point, copy, eta, scratch);
+    }
+
+    fn best_point(&self, scores: &[f64], best: &mut [f64], scratch: &mut Self::Scratch) -> f64 {
+        let value = self.maximize(scores, &mut scratch.workspace, &mut scratch.configuration);
         best.fill(0.0);
         if value > f64::NEG_INFINITY {
-            oracle.add_marginals(&self.configuration, 1.0, best);
+            self.add_marginals(&scratch.configuration, 1.0, best);
         }
         value
     }
-}
 
-/// The active sets of a group, kept from iteration to iteration.
-struct OracleWarm<O: Oracle> {
-    /// One for each factor; more where another graph had more factors.
-    sets: Vec<ActiveSet<O::Configuration>>,
-    scratch: OracleScratch<O>,
-}
-
-impl<O: Oracle> Default for OracleWarm<O> {
-    fn default() -> Self {
-        OracleWarm { sets: Vec::new(), scratch: OracleScratch::default() }
-    }
-}
-
-impl<O: Oracle> Warm for OracleWarm<O> {
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
-}
-
-fn warm_of<O: Oracle>(warm: &mut dyn Warm) -> &mut OracleWarm<O> {
-    warm.as_any_mut().downcast_mut().expect("warm state belongs to its group")
-}
-
-impl<O: Oracle> Group for OracleGroup<O> {
-    fn factors(&self) -> usize {
-        self.oracles.len()
-    }
-
-    fn links(&self) -> &[Literal] {
-        &self.links
-    }
-
-    fn offsets(&self) -> &[u32] {
-        &self.offsets
-    }
-
-    fn warm(&self, spare: &mut Vec<Box<dyn Warm>>) -> Box<dyn Warm> {
-        let mut warm = spare_warm::<OracleWarm<O>>(spare);
-        let sets = &mut warm_of::<O>(&mut *warm).sets;
-        sets.iter_mut().for_each(ActiveSet::clear);
-        if sets.len() < self.oracles.len() {
-            sets.resize_with(self.oracles.len(), ActiveSet::default);
-        }
-        warm
-    }
-
-    fn clear(&mut self) {
-        self.spare.append(&mut self.oracles);
-        self.links.clear();
-        self.offsets.truncate(1);
-    }
-
-    fn quadratic(&self, warm: &mut dyn Warm, sweep: Sweep<'_>) {
-        let OracleWarm { sets, scratch } = warm_of::<O>(warm);
-        let project = |index: usize,
-                       set: &mut ActiveSet<O::Configuration>,
-                       point: &[f64],
-                       copy: &mut [f64],
-                       eta: f64,
-                       scratch: &mut OracleScratch<O>| {
-            set.project(&self.oracles[index], point, copy, eta, scratch);
-        };
-        let sets = &mut sets[..self.oracles.len()];
-        sweep_factors(0, &self.offsets, &self.links, sets, sweep, scratch, &project);
-    }
-
-    fn maximize(&self, warm: &mut dyn Warm, scores: &[f64], best: &mut [f64], parallel: bool) -> f64 {
-        let OracleWarm { sets, scratch } = warm_of::<O>(warm);
-        let maximize =
-            |index: usize,
-             _: &mut ActiveSet<O::Configuration>,
-             scores: &[f64],
-             best: &mut [f64],
-             scratch: &mut OracleScratch<O>| scratch.maximize(&self.oracles[index], scores, best);
-        let sets = &mut sets[..self.oracles.len()];
-        maximize_factors(0, &self.offsets, sets, scores, best, parallel, scratch, &maximize)
-    }
-
-    fn maximize_one(&self, warm: &mut dyn Warm, factor: usize, scores: &[f64], best: &mut [f64]) -> f64 {
-        warm_of::<O>(warm).scratch.maximize(&self.oracles[factor], scores, best)
-    }
-
-    fn magnitude(&self) -> Option<f64> {
-        self.oracles.iter().map(Oracle::magnitude).sum()
-    }
-
-    fn score(&self, warm: &mut dyn Warm, factor: usize, on: &[bool], large: f64) -> f64 {
-        let scratch = &mut warm_of::<O>(warm).scratch;
-        let oracle = &self.oracles[factor];
+    fn own_score(&self, on: &[bool], large: f64, scratch: &mut Self::Scratch) -> f64 {
+        let OracleScratch { workspace, configuration, scores, values } = scratch;
         // Links that are off are forbidden, links that are on are worth more than anything else.
-        scratch.scores.clear();
-        scratch.scores.extend(on.iter().map(|&on| if on { large } else { f64::NEG_INFINITY }));
-        let value = oracle.maximize(&scratch.scores, &mut scratch.workspace, &mut scratch.configuration);
+        scores.clear();
+        scores.extend(on.iter().map(|&on| if on { large } else { f64::NEG_INFINITY }));
+        let value = self.maximize(scores, workspace, configuration);
         if value == f64::NEG_INFINITY {
             return value;
         }
-        scratch.values.clear();
-        scratch.values.resize(on.len(), 0.0);
-        oracle.add_marginals(&scratch.configuration, 1.0, &mut scratch.values);
-        if scratch.values.iter().zip(on).any(|(&x, &on)| (x > 0.5) != on) {
+        values.clear();
+        values.resize(on.len(), 0.0);
+        self.add_marginals(configuration, 1.0, values);
+        if values.iter().zip(on).any(|(&x, &on)| (x > 0.5) != on) {
             return f64::NEG_INFINITY;
         }
-        scratch.values.fill(0.0);
-        oracle.score(&scratch.values, &scratch.configuration)
+        values.fill(0.0);
+        self.score(values, configuration)
     }
 
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
+    fn size(&self) -> Option<f64> {
+        self.magnitude()
     }
 }

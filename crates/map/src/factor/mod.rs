@@ -10,9 +10,7 @@ mod knapsack;
 mod logic;
 mod pair;
 
-use crate::group::{Group, Sweep, Warm, maximize_factors, spare_warm, sweep_factors};
-use crate::model::Literal;
-use std::any::Any;
+use crate::group::{Factors, Slave};
 
 /// Buffers that closed forms reuse.
 #[derive(Default)]
@@ -40,23 +38,30 @@ pub(crate) enum Closed {
     },
 }
 
-impl Closed {
-    /// Projects `point` onto the factor's polytope; for a factor with a score of its own, the proximal step with that
-    /// score divided by `eta`.
-    fn project(&self, point: &mut [f64], eta: f64, scratch: &mut Scratch) {
+/// All closed-form factors of a graph.
+pub(crate) type ClosedGroup = Factors<Closed>;
+
+/// Closed forms keep nothing between iterations.
+impl Slave for Closed {
+    type Memory = ();
+    type Scratch = Scratch;
+
+    fn forget((): &mut ()) {}
+
+    fn project(&self, (): &mut (), point: &[f64], copy: &mut [f64], eta: f64, scratch: &mut Scratch) {
+        copy.copy_from_slice(point);
         match self {
-            Closed::ExactlyOne => logic::project_exactly_one(point, scratch),
-            Closed::AtMostOne => logic::project_at_most_one(point, scratch),
-            Closed::AtLeastOne => logic::project_at_least_one(point, scratch),
-            Closed::OrWithOutput => logic::project_or_with_output(point, scratch),
-            Closed::Pair(score) => pair::project(point, score / eta),
-            Closed::Budget(limit) => budget::project(point, *limit, scratch),
-            Closed::Knapsack { costs, limit } => knapsack::project(point, costs, *limit, scratch),
+            Closed::ExactlyOne => logic::project_exactly_one(copy, scratch),
+            Closed::AtMostOne => logic::project_at_most_one(copy, scratch),
+            Closed::AtLeastOne => logic::project_at_least_one(copy, scratch),
+            Closed::OrWithOutput => logic::project_or_with_output(copy, scratch),
+            Closed::Pair(score) => pair::project(copy, score / eta),
+            Closed::Budget(limit) => budget::project(copy, *limit, scratch),
+            Closed::Knapsack { costs, limit } => knapsack::project(copy, costs, *limit, scratch),
         }
     }
 
-    /// Writes a best point of the polytope under `scores` to `best` and returns its value.
-    fn maximize(&self, scores: &[f64], best: &mut [f64], scratch: &mut Scratch) -> f64 {
+    fn best_point(&self, scores: &[f64], best: &mut [f64], scratch: &mut Scratch) -> f64 {
         match self {
             Closed::ExactlyOne => logic::maximize_exactly_one(scores, best),
             Closed::AtMostOne => logic::maximize_at_most_one(scores, best),
@@ -68,6 +73,16 @@ impl Closed {
         }
     }
 
+    fn own_score(&self, on: &[bool], _: f64, _: &mut Scratch) -> f64 {
+        self.score(on)
+    }
+
+    fn size(&self) -> Option<f64> {
+        Some(if let Closed::Pair(score) = self { score.abs() } else { 0.0 })
+    }
+}
+
+impl Closed {
     /// The factor's own score when these links are on; minus infinity when that is not allowed.
     pub(crate) fn score(&self, on: &[bool]) -> f64 {
         let count = || on.iter().filter(|&&x| x).count();
@@ -87,117 +102,6 @@ impl Closed {
             }
         };
         if allowed { 0.0 } else { f64::NEG_INFINITY }
-    }
-}
-
-/// All closed-form factors of a graph, in flat arrays.
-pub(crate) struct ClosedGroup {
-    factors: Vec<Closed>,
-    links: Vec<Literal>,
-    /// `offsets[f]..offsets[f + 1]` are the links of factor f.
-    offsets: Vec<u32>,
-}
-
-impl Default for ClosedGroup {
-    fn default() -> Self {
-        ClosedGroup { factors: Vec::new(), links: Vec::new(), offsets: vec![0] }
-    }
-}
-
-impl ClosedGroup {
-    pub(crate) fn push(&mut self, factor: Closed, literals: &[Literal]) -> u32 {
-        self.factors.push(factor);
-        self.links.extend_from_slice(literals);
-        self.offsets.push(self.links.len() as u32);
-        self.factors.len() as u32 - 1
-    }
-
-    pub(crate) fn factor(&self, index: usize) -> (&Closed, &[Literal]) {
-        (&self.factors[index], &self.links[self.offsets[index] as usize..self.offsets[index + 1] as usize])
-    }
-
-    /// What each factor is.
-    pub(crate) fn kinds(&self) -> &[Closed] {
-        &self.factors
-    }
-
-    pub(crate) fn factor_mut(&mut self, index: usize) -> Option<&mut Closed> {
-        self.factors.get_mut(index)
-    }
-}
-
-impl Warm for Scratch {
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
-}
-
-fn scratch_of(warm: &mut dyn Warm) -> &mut Scratch {
-    warm.as_any_mut().downcast_mut().expect("warm state belongs to its group")
-}
-
-impl Group for ClosedGroup {
-    fn factors(&self) -> usize {
-        self.factors.len()
-    }
-
-    fn links(&self) -> &[Literal] {
-        &self.links
-    }
-
-    fn offsets(&self) -> &[u32] {
-        &self.offsets
-    }
-
-    /// Closed forms keep nothing between iterations but their buffers.
-    fn warm(&self, spare: &mut Vec<Box<dyn Warm>>) -> Box<dyn Warm> {
-        spare_warm::<Scratch>(spare)
-    }
-
-    fn clear(&mut self) {
-        self.factors.clear();
-        self.links.clear();
-        self.offsets.truncate(1);
-    }
-
-    fn quadratic(&self, warm: &mut dyn Warm, sweep: Sweep<'_>) {
-        let project =
-            |index: usize, (): &mut (), point: &[f64], copy: &mut [f64], eta: f64, scratch: &mut Scratch| {
-                copy.copy_from_slice(point);
-                self.factors[index].project(copy, eta, scratch);
-            };
-        let mut states = vec![(); self.factors.len()];
-        sweep_factors(0, &self.offsets, &self.links, &mut states, sweep, scratch_of(warm), &project);
-    }
-
-    fn maximize(&self, warm: &mut dyn Warm, scores: &[f64], best: &mut [f64], parallel: bool) -> f64 {
-        let maximize =
-            |index: usize, (): &mut (), scores: &[f64], best: &mut [f64], scratch: &mut Scratch| {
-                self.factors[index].maximize(scores, best, scratch)
-            };
-        let mut states = vec![(); self.factors.len()];
-        maximize_factors(0, &self.offsets, &mut states, scores, best, parallel, scratch_of(warm), &maximize)
-    }
-
-    fn maximize_one(&self, warm: &mut dyn Warm, factor: usize, scores: &[f64], best: &mut [f64]) -> f64 {
-        self.factors[factor].maximize(scores, best, scratch_of(warm))
-    }
-
-    fn magnitude(&self) -> Option<f64> {
-        let own = |factor: &Closed| if let Closed::Pair(score) = factor { score.abs() } else { 0.0 };
-        Some(self.factors.iter().map(own).sum())
-    }
-
-    fn score(&self, _: &mut dyn Warm, factor: usize, on: &[bool], _: f64) -> f64 {
-        self.factors[factor].score(on)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }
 

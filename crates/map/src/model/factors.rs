@@ -1,15 +1,15 @@
 //! The factors of a graph, added one line each.
 
 use super::{Binary, FactorId, Graph, Literal, ModelError, Variable};
-use crate::factor::{Closed, ClosedGroup};
-use crate::group::{Group, OracleGroup};
+use crate::factor::Closed;
+use crate::group::{Factors, Slave};
 use crate::oracle::Oracle;
 use crate::oracle::dense::DenseTable;
 use std::any::TypeId;
 use std::sync::Arc;
 
 impl Graph {
-    /// The links of a factor, checked; they come back by [`closed`](Self::closed) or [`oracle_links`](Self::oracle_links).
+    /// The links of a factor, checked; they come back by [`add`](Self::add) or [`oracle_links`](Self::oracle_links).
     fn literals<L: Into<Literal>>(
         &mut self,
         factor: &'static str,
@@ -35,31 +35,23 @@ impl Graph {
     }
 
     /// A group to be changed: no other graph shares it while it is.
-    fn group_mut<G: 'static>(&mut self, group: u32) -> Option<&mut G> {
-        Arc::get_mut(self.groups.get_mut(group as usize)?)?.as_any_mut().downcast_mut::<G>()
+    fn group_mut<F: Slave>(&mut self, group: u32) -> Option<&mut Factors<F>> {
+        Arc::get_mut(self.groups.get_mut(group as usize)?)?.of_mut()
     }
 
-    /// The number of a new group, made of a spare one if there is one of its type.
-    fn new_group<G: Group + Default + 'static>(&mut self) -> u32 {
-        let spare = self.spare.iter().position(|group| group.as_any().is::<G>());
-        self.groups.push(match spare {
-            Some(at) => self.spare.swap_remove(at),
-            None => Arc::new(G::default()),
+    /// Adds a factor to the group of its type, which is made of a spare one if need be and if there is one.
+    fn add<F: Slave>(&mut self, factor: F, literals: Vec<Literal>) -> FactorId {
+        let group = *self.group_of.entry(TypeId::of::<F>()).or_insert_with(|| {
+            let spare = self.spare.iter().position(|group| group.of::<F>().is_some());
+            self.groups.push(match spare {
+                Some(at) => self.spare.swap_remove(at),
+                None => Arc::new(Factors::<F>::default()),
+            });
+            self.groups.len() as u32 - 1
         });
-        self.groups.len() as u32 - 1
-    }
-
-    fn closed(&mut self, factor: Closed, literals: Vec<Literal>) -> FactorId {
-        let group = match self.closed_group {
-            Some(group) => group,
-            None => {
-                let group = self.new_group::<ClosedGroup>();
-                *self.closed_group.insert(group)
-            }
-        };
         self.structure += 1;
-        let closed = self.group_mut::<ClosedGroup>(group);
-        let index = closed.expect("the closed group holds closed-form factors").push(factor, &literals);
+        let typed = self.group_mut::<F>(group);
+        let index = typed.expect("groups are found by their type").push(factor, &literals);
         self.literals = literals;
         FactorId { group, index }
     }
@@ -70,7 +62,7 @@ impl Graph {
         literals: impl IntoIterator<Item = L>,
     ) -> Result<FactorId, ModelError> {
         let literals = self.literals("exactly-one", literals)?;
-        Ok(self.closed(Closed::ExactlyOne, literals))
+        Ok(self.add(Closed::ExactlyOne, literals))
     }
 
     /// At most one of the literals holds.
@@ -79,7 +71,7 @@ impl Graph {
         literals: impl IntoIterator<Item = L>,
     ) -> Result<FactorId, ModelError> {
         let literals = self.literals("at-most-one", literals)?;
-        Ok(self.closed(Closed::AtMostOne, literals))
+        Ok(self.add(Closed::AtMostOne, literals))
     }
 
     /// At least one of the literals holds (OR).
@@ -88,7 +80,7 @@ impl Graph {
         literals: impl IntoIterator<Item = L>,
     ) -> Result<FactorId, ModelError> {
         let literals = self.literals("at-least-one", literals)?;
-        Ok(self.closed(Closed::AtLeastOne, literals))
+        Ok(self.add(Closed::AtLeastOne, literals))
     }
 
     /// If `premise` holds, so does `conclusion`.
@@ -98,7 +90,7 @@ impl Graph {
         conclusion: impl Into<Literal>,
     ) -> Result<FactorId, ModelError> {
         let literals = self.literals("implication", [!premise.into(), conclusion.into()])?;
-        Ok(self.closed(Closed::AtLeastOne, literals))
+        Ok(self.add(Closed::AtLeastOne, literals))
     }
 
     fn with_output<L: Into<Literal>>(
@@ -122,7 +114,7 @@ impl Graph {
         output: impl Into<Literal>,
     ) -> Result<FactorId, ModelError> {
         let literals = self.with_output("or-with-output", inputs, output.into())?;
-        Ok(self.closed(Closed::OrWithOutput, literals))
+        Ok(self.add(Closed::OrWithOutput, literals))
     }
 
     /// `output` holds exactly when all inputs do.
@@ -134,7 +126,7 @@ impl Graph {
         let mut literals = self.with_output("and-with-output", inputs, output.into())?;
         // De Morgan: not-output is the OR of the negated inputs.
         literals.iter_mut().for_each(|literal| *literal = !*literal);
-        Ok(self.closed(Closed::OrWithOutput, literals))
+        Ok(self.add(Closed::OrWithOutput, literals))
     }
 
     /// At most one input holds, and `output` holds exactly when one does.
@@ -144,7 +136,7 @@ impl Graph {
         output: impl Into<Literal>,
     ) -> Result<FactorId, ModelError> {
         let literals = self.with_output("xor-with-output", inputs, !output.into())?;
-        Ok(self.closed(Closed::ExactlyOne, literals))
+        Ok(self.add(Closed::ExactlyOne, literals))
     }
 
     /// `score` counts when both literals hold.
@@ -157,9 +149,9 @@ impl Graph {
         let literals = self.literals("pair", [a.into(), b.into()])?;
         Self::check_score(|| format!("the pair {:?}, {:?}", literals[0], literals[1]), score)?;
         if score == f64::NEG_INFINITY {
-            return Ok(self.closed(Closed::AtMostOne, literals));
+            return Ok(self.add(Closed::AtMostOne, literals));
         }
-        Ok(self.closed(Closed::Pair(score), literals))
+        Ok(self.add(Closed::Pair(score), literals))
     }
 
     /// `score` counts when all literals hold. For three or more, a binary variable of its own stands for that; it is
@@ -188,7 +180,7 @@ impl Graph {
         limit: usize,
     ) -> Result<FactorId, ModelError> {
         let literals = self.literals("budget", literals)?;
-        Ok(self.closed(Closed::Budget(limit), literals))
+        Ok(self.add(Closed::Budget(limit), literals))
     }
 
     /// The costs of the literals that hold sum to at most `limit`.
@@ -213,7 +205,7 @@ impl Graph {
         if bad(limit) {
             return Err(ModelError::Negative { what: "a knapsack limit", value: limit });
         }
-        Ok(self.closed(Closed::Knapsack { costs: costs.into(), limit }, literals))
+        Ok(self.add(Closed::Knapsack { costs: costs.into(), limit }, literals))
     }
 
     /// A score for every joint state of several variables, the last variable's state changing fastest.
@@ -287,38 +279,23 @@ impl Graph {
                 came: literals.len(),
             });
         }
-        let group = match self.oracle_groups.get(&TypeId::of::<O>()) {
-            Some(&group) => group,
-            None => {
-                let group = self.new_group::<OracleGroup<O>>();
-                self.oracle_groups.insert(TypeId::of::<O>(), group);
-                group
-            }
-        };
-        self.structure += 1;
-        let typed = self.group_mut::<OracleGroup<O>>(group);
-        let index = typed.expect("groups are found by their type").push(oracle, &literals);
-        self.literals = literals;
-        Ok(FactorId { group, index })
+        Ok(self.add(oracle, literals))
     }
 
     /// An oracle of a factor that was there before the graph was [cleared](Self::clear), to be filled anew.
     pub fn spare_oracle<O: Oracle>(&mut self) -> Option<O> {
         let groups = self.groups.iter_mut().chain(&mut self.spare);
-        let own = groups.filter_map(Arc::get_mut);
-        let mut typed = own.filter_map(|group| group.as_any_mut().downcast_mut::<OracleGroup<O>>());
-        typed.next()?.spare()
+        groups.filter_map(Arc::get_mut).find_map(|group| group.of_mut::<O>())?.spare()
     }
 
     /// The oracle of a factor, if it is of type `O`.
     pub fn oracle_ref<O: Oracle>(&self, factor: FactorId) -> Option<&O> {
-        let group = self.groups.get(factor.group as usize)?.as_any().downcast_ref::<OracleGroup<O>>()?;
-        group.oracle(factor.index as usize)
+        self.groups.get(factor.group as usize)?.of::<O>()?.get(factor.index as usize)
     }
 
     /// The oracle of a factor, to change its own scores between solves; the links must stay as they are.
     pub fn oracle_mut<O: Oracle>(&mut self, factor: FactorId) -> Option<&mut O> {
-        self.group_mut::<OracleGroup<O>>(factor.group)?.oracle_mut(factor.index as usize)
+        self.group_mut::<O>(factor.group)?.get_mut(factor.index as usize)
     }
 
     /// Changes the score of a [`pair`](Graph::pair).
@@ -326,8 +303,8 @@ impl Graph {
         if !score.is_finite() {
             return Err(ModelError::Score { what: "a pair".into(), score });
         }
-        let group = self.group_mut::<ClosedGroup>(factor.group);
-        match group.and_then(|g| g.factor_mut(factor.index as usize)) {
+        let group = self.group_mut::<Closed>(factor.group);
+        match group.and_then(|g| g.get_mut(factor.index as usize)) {
             Some(Closed::Pair(old)) => {
                 *old = score;
                 Ok(())

@@ -13,6 +13,7 @@ pub use error::ModelError;
 pub(crate) use factors::as_product;
 pub use variable::{Binary, Choice, Literal, Variable};
 
+use crate::factor::Closed;
 use crate::group::Group;
 use rustc_hash::FxHashMap;
 use std::any::TypeId;
@@ -50,8 +51,8 @@ pub struct Graph {
     pub(crate) covered: Vec<bool>,
     /// Shared with graphs that differ in their scores alone.
     pub(crate) groups: Vec<Arc<dyn Group>>,
-    closed_group: Option<u32>,
-    oracle_groups: FxHashMap<TypeId, u32>,
+    /// The group of each type of factor.
+    group_of: FxHashMap<TypeId, u32>,
     /// Groups of what the graph was before it was cleared.
     spare: Vec<Arc<dyn Group>>,
     /// Buffers for the links of one factor.
@@ -81,8 +82,7 @@ impl Graph {
         self.covered.clear();
         self.groups.retain_mut(|group| Arc::get_mut(group).map(|group| group.clear()).is_some());
         self.spare.append(&mut self.groups);
-        self.closed_group = None;
-        self.oracle_groups.clear();
+        self.group_of.clear();
         self.offset = 0.0;
         self.structure += 1;
     }
@@ -115,6 +115,11 @@ impl Graph {
 
     pub(crate) fn is_binary(&self, variable: usize) -> bool {
         self.binary[variable]
+    }
+
+    /// All factors with closed forms, with their links.
+    pub(crate) fn closed(&self) -> impl Iterator<Item = (&Closed, &[Literal])> {
+        self.groups.iter().filter_map(|group| group.of::<Closed>()).flat_map(|closed| closed.iter())
     }
 
     /// The variable with this index.
@@ -274,8 +279,6 @@ impl Graph {
             binary: self.binary.clone(),
             covered: self.covered.clone(),
             groups: self.groups.clone(),
-            closed_group: None,
-            oracle_groups: FxHashMap::default(),
             offset,
             structure: self.structure,
             ..Graph::default()

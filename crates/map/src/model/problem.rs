@@ -1,6 +1,7 @@
 //! A graph from a problem as data.
 
 use super::{FactorId, Graph, Literal, ModelError, Variable};
+use crate::factor::Closed;
 use crate::oracle::arborescence::{Arborescence, RootChildren};
 use crate::oracle::cut::MinimumCut;
 use crate::oracle::error::OracleError;
@@ -8,6 +9,7 @@ use crate::oracle::sequence::Sequence;
 use crate::oracle::tree_budget::BudgetedTree;
 use crate::oracle::tree_labelling::TreeLabelling;
 use consonant_problem::{Factor, FormatError, Kind, Problem};
+use std::any::TypeId;
 
 impl Graph {
     /// The graph of a problem. Variables have the problem's numbers; a pattern over three or more literals adds a variable
@@ -80,9 +82,9 @@ impl Graph {
             Kind::Pattern { score } => {
                 let before = self.factors();
                 self.pattern(&over, *score)?;
-                let closed = self.closed_group.filter(|_| self.factors() > before);
+                let closed = self.group_of.get(&TypeId::of::<Closed>()).filter(|_| self.factors() > before);
                 let last = |group: u32| self.groups[group as usize].factors() as u32 - 1;
-                return Ok(closed.map(|group| FactorId { group, index: last(group) }));
+                return Ok(closed.map(|&group| FactorId { group, index: last(group) }));
             }
             Kind::Table { scores } => self.table(&scope, scores),
             Kind::Sequence { pairs, triples } => {

@@ -147,7 +147,7 @@ impl State {
                 copies: &mut self.copies[range.clone()],
                 targets: &mut self.targets[range],
             };
-            layout.group(graph, group).quadratic(&mut **warm, sweep);
+            layout.group(graph, group).quadratic(warm, sweep);
         }
         self.old_eta = self.eta;
     }

@@ -8,7 +8,7 @@ use super::Limits;
 use super::ad3::{Ad3, Ad3Options};
 use super::exact::common_unit;
 use crate::certificate::{Certificate, Gap, Status};
-use crate::factor::{Closed, ClosedGroup};
+use crate::factor::Closed;
 use crate::model::Graph;
 use crate::solution::{Solution, TracePoint};
 use std::collections::BinaryHeap;
@@ -271,13 +271,9 @@ impl<'a> Search<'a> {
 
 /// The unit of which every value is a multiple, see [`common_unit`]; zero where an oracle may have scores of its own.
 fn score_unit(graph: &Graph) -> f64 {
-    let mut pairs = Vec::new();
-    for group in &graph.groups {
-        let Some(closed) = group.as_any().downcast_ref::<ClosedGroup>() else { return 0.0 };
-        pairs.extend(closed.kinds().iter().filter_map(|kind| match kind {
-            Closed::Pair(score) => Some(*score),
-            _ => None,
-        }));
+    if graph.groups.iter().any(|group| group.of::<Closed>().is_none()) {
+        return 0.0;
     }
-    common_unit(graph.scores.iter().copied().chain(pairs).chain([graph.offset]))
+    let own = graph.closed().map(|(kind, _)| if let Closed::Pair(score) = kind { *score } else { 0.0 });
+    common_unit(graph.scores.iter().copied().chain(own).chain([graph.offset]))
 }

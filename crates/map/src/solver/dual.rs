@@ -12,7 +12,7 @@ const MOST_FORCED: usize = 512;
 #[derive(Default)]
 pub(crate) struct Dual {
     pub layout: Layout,
-    pub warm: Vec<Box<dyn Warm>>,
+    pub warm: Vec<Warm>,
     pub multipliers: Vec<f64>,
     /// For each slot, its score divided by the number of its links.
     pub share: Vec<f64>,
@@ -25,7 +25,7 @@ pub(crate) struct Dual {
     link_scores: Vec<f64>,
     offset: f64,
     /// What was kept for groups that this graph does not have.
-    spare: Vec<Box<dyn Warm>>,
+    spare: Vec<Warm>,
     /// The largest sum of sizes of what a bound was added up from.
     added: f64,
 }
@@ -90,7 +90,7 @@ impl Dual {
             let range = self.layout.group_start[group]..self.layout.group_start[group + 1];
             let g = self.layout.group(graph, group);
             let scores = &self.link_scores[range.clone()];
-            let value = g.maximize(&mut *self.warm[group], scores, &mut self.best[range], false);
+            let value = g.maximize(&mut self.warm[group], scores, &mut self.best[range], false);
             if g.factors() > 0 && value.is_finite() {
                 factors = factors.max(value.abs() / g.factors() as f64);
             }
@@ -130,7 +130,7 @@ impl Dual {
                 }
                 magnitude += score.abs();
             }
-            bound += g.maximize(&mut *self.warm[group], scores, &mut self.best[range], parallel);
+            bound += g.maximize(&mut self.warm[group], scores, &mut self.best[range], parallel);
         }
         self.added = self.added.max(magnitude);
         bound.value() + 1e-15 * magnitude
@@ -158,9 +158,9 @@ impl Dual {
         let (mut scores, mut best, mut other) = (Vec::new(), Vec::new(), Vec::new());
         for group in 0..self.layout.groups() {
             let g = self.layout.group(graph, group);
-            let warm = &mut *self.warm[group];
+            let warm = &mut self.warm[group];
             for factor in 0..g.factors() {
-                let range = g.offsets()[factor] as usize..g.offsets()[factor + 1] as usize;
+                let range = g.range(factor);
                 let links = &g.links()[range.clone()];
                 if links.len() > MOST_FORCED || links.iter().all(|link| fixed[link.slot()].is_some()) {
                     continue;

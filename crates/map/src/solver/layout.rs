@@ -77,7 +77,7 @@ impl Layout {
     }
 
     /// A group of the graph, or, last, the implicit one.
-    pub(crate) fn group<'a>(&'a self, graph: &'a Graph, group: usize) -> &'a dyn Group {
+    pub(crate) fn group<'a>(&'a self, graph: &'a Graph, group: usize) -> &'a (dyn Group + 'static) {
         match graph.groups.get(group) {
             Some(group) => &**group,
             None => &self.implicit,

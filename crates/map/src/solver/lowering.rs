@@ -5,8 +5,7 @@
 //! over running totals. Factors known only by an oracle have no table: such graphs go to branch and bound over AD3.
 
 use super::exact::{Network, NetworkError};
-use crate::factor::{Closed, ClosedGroup};
-use crate::group::{Group, OracleGroup};
+use crate::factor::Closed;
 use crate::model::{Graph, Literal};
 use crate::oracle::dense::DenseTable;
 use crate::oracle::sequence::Sequence;
@@ -68,9 +67,8 @@ impl Draft {
             graph.groups.iter().flat_map(|g| g.links()).for_each(|l| degree[l.slot()] += 1);
         }
         for (g, group) in graph.groups.iter().enumerate() {
-            if let Some(closed) = group.as_any().downcast_ref::<ClosedGroup>() {
-                for factor in (0..closed.factors()).filter(|&f| !merged.contains(&(g, f))) {
-                    let (kind, literals) = closed.factor(factor);
+            if let Some(closed) = group.of::<Closed>() {
+                for (_, (kind, literals)) in closed.iter().enumerate().filter(|(f, _)| !merged.contains(&(g, *f))) {
                     let output = literals[literals.len() - 1].slot();
                     let absorbed = *kind == Closed::OrWithOutput
                         && degree.get(output) == Some(&1)
@@ -82,15 +80,15 @@ impl Draft {
                         draft.place_closed(kind, literals)?;
                     }
                 }
-            } else if let Some(tables) = group.as_any().downcast_ref::<OracleGroup<DenseTable>>() {
+            } else if let Some(tables) = group.of::<DenseTable>() {
                 for (table, literals) in tables.iter() {
                     draft.place_table(literals, table.states(), table.table());
                 }
-            } else if let Some(sequences) = group.as_any().downcast_ref::<OracleGroup<Sequence>>() {
+            } else if let Some(sequences) = group.of::<Sequence>() {
                 for (sequence, literals) in sequences.iter() {
                     draft.place_sequence(sequence, literals);
                 }
-            } else if let Some(trees) = group.as_any().downcast_ref::<OracleGroup<TreeLabelling>>() {
+            } else if let Some(trees) = group.of::<TreeLabelling>() {
                 for (tree, literals) in trees.iter() {
                     draft.place_tree(tree, literals);
                 }
@@ -137,9 +135,8 @@ impl Draft {
         self.sites = vec![UNPLACED; graph.slots()];
         let mut candidates = Vec::new();
         for (g, group) in graph.groups.iter().enumerate() {
-            let Some(closed) = group.as_any().downcast_ref::<ClosedGroup>() else { continue };
-            for factor in 0..closed.factors() {
-                let (kind, literals) = closed.factor(factor);
+            let Some(closed) = group.of::<Closed>() else { continue };
+            for (factor, (kind, literals)) in closed.iter().enumerate() {
                 let plain =
                     |l: &Literal| !l.is_negated() && graph.is_binary(graph.slot_variable[l.slot()] as usize);
                 if matches!(kind, Closed::ExactlyOne | Closed::AtMostOne)

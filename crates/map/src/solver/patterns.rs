@@ -3,8 +3,7 @@
 use super::Unsupported;
 use super::lowering::{Draft, Site, assignment};
 use crate::certificate::{Certificate, Gap, Status};
-use crate::factor::{Closed, ClosedGroup};
-use crate::group::Group;
+use crate::factor::Closed;
 use crate::model::Graph;
 use crate::pattern::PatternModel;
 use crate::solution::Solution;
@@ -110,13 +109,10 @@ impl Lowered {
 
 /// Outputs of ORs were absorbed: set them from their inputs.
 fn follow_outputs(graph: &Graph, on: &mut [bool]) {
-    for group in &graph.groups {
-        let Some(closed) = group.as_any().downcast_ref::<ClosedGroup>() else { continue };
-        for factor in 0..closed.factors() {
-            if let (Closed::OrWithOutput, [inputs @ .., output]) = closed.factor(factor) {
-                let holds = inputs.iter().any(|l| on[l.slot()] != l.is_negated());
-                on[output.slot()] = holds != output.is_negated();
-            }
+    for (kind, links) in graph.closed() {
+        if let (Closed::OrWithOutput, [inputs @ .., output]) = (kind, links) {
+            let holds = inputs.iter().any(|l| on[l.slot()] != l.is_negated());
+            on[output.slot()] = holds != output.is_negated();
         }
     }
 }

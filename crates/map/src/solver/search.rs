@@ -9,7 +9,7 @@ use super::ad3::{Ad3, Ad3Options};
 use super::lowering::Lowering;
 use super::{Limits, branch_and_bound, exact};
 use crate::certificate::{Certificate, Gap, Status};
-use crate::factor::{Closed, ClosedGroup};
+use crate::factor::Closed;
 use crate::model::Graph;
 use crate::solution::{Solution, TracePoint};
 use std::time::{Duration, Instant};
@@ -33,8 +33,7 @@ pub(super) fn solve(graph: &Graph, limits: &Limits) -> Solution {
 
 /// Whether a factor constrains variables, rather than scores them.
 fn has_logic(graph: &Graph) -> bool {
-    let closed = graph.groups.iter().filter_map(|group| group.as_any().downcast_ref::<ClosedGroup>());
-    closed.flat_map(|group| group.kinds()).any(|kind| !matches!(kind, Closed::Pair(_)))
+    graph.closed().any(|(kind, _)| !matches!(kind, Closed::Pair(_)))
 }
 
 /// Tables and AD3's relaxation in turn.

@@ -56,7 +56,7 @@ proptest! {
         let scores = if kind == 4 { scores[..2].to_vec() } else { scores };
         let closed = factor(kind, scores.len(), limit, &costs, score);
         let mut best = vec![0.0; scores.len()];
-        let value = closed.maximize(&scores, &mut best, &mut Scratch::default());
+        let value = closed.best_point(&scores, &mut best, &mut Scratch::default());
         let expected = match &closed {
             Closed::Knapsack { costs, limit } => fractional(costs, *limit, &scores),
             other => enumerate(other, &scores),
@@ -76,10 +76,10 @@ proptest! {
     ) {
         let target = if kind == 4 { target[..2].to_vec() } else { target };
         let closed = factor(kind, target.len(), limit, &costs, score);
-        let mut projected = target.clone();
-        closed.project(&mut projected, 1.0, &mut Scratch::default());
+        let mut projected = vec![0.0; target.len()];
+        closed.project(&mut (), &target, &mut projected, 1.0, &mut Scratch::default());
         let gradient: Vec<f64> = target.iter().zip(&projected).map(|(a, u)| a - u).collect();
-        let best = closed.maximize(&gradient, &mut vec![0.0; target.len()], &mut Scratch::default());
+        let best = closed.best_point(&gradient, &mut vec![0.0; target.len()], &mut Scratch::default());
         let mut here: f64 = gradient.iter().zip(&projected).map(|(g, u)| g * u).sum();
         if let Closed::Pair(score) = closed {
             let (x, y) = (projected[0], projected[1]);

@@ -1,7 +1,8 @@
 //! The dive: decisions one after the other, each propagated through the logic factors.
 
-use super::{Primal, Tally, UNKNOWN, View, best_state, closed_len};
+use super::{Primal, Tally, UNKNOWN, View, best_state};
 use crate::factor::Closed;
+use crate::group::Group;
 use crate::model::Literal;
 
 /// A decision contradicts a constraint.
@@ -24,7 +25,7 @@ impl Primal {
         // Factors with one link, or with a limit of zero, decide at once.
         for group in 0..view.layout.groups() {
             if let Some(closed) = view.closed(group) {
-                for factor in 0..closed_len(closed) {
+                for factor in 0..closed.factors() {
                     self.propagate(view, group, factor)?;
                 }
             }
@@ -111,8 +112,7 @@ impl Primal {
         self.tally.resize(*self.first_factor.last().expect("never empty"), Tally::default());
         for group in 0..view.layout.groups() {
             let Some(closed) = view.closed(group) else { continue };
-            for factor in 0..closed_len(closed) {
-                let (kind, links) = closed.factor(factor);
+            for (factor, (kind, links)) in closed.iter().enumerate() {
                 let room = match kind {
                     Closed::Budget(limit) => *limit as f64,
                     Closed::Knapsack { limit, .. } => *limit,
@@ -248,8 +248,7 @@ impl Primal {
         beliefs: &[f64],
     ) -> Result<(), Conflict> {
         let g = view.layout.group(view.graph, group);
-        let range = g.offsets()[factor] as usize..g.offsets()[factor + 1] as usize;
-        let links = &g.links()[range];
+        let links = &g.links()[g.range(factor)];
         if links.iter().all(|l| self.slots[l.slot()] != UNKNOWN) {
             return Ok(());
         }
@@ -264,7 +263,7 @@ impl Primal {
             })
             .collect();
         let mut best = vec![0.0; links.len()];
-        if g.maximize_one(&mut *view.warm[group], factor, &scores, &mut best) == f64::NEG_INFINITY {
+        if g.maximize_one(&mut view.warm[group], factor, &scores, &mut best) == f64::NEG_INFINITY {
             return Err(Conflict);
         }
         for (link, on) in links.iter().zip(best) {

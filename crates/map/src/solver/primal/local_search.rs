@@ -30,11 +30,10 @@ impl Primal {
         let mut cost = 1;
         for slot in graph.first_slot[variable]..graph.first_slot[variable + 1] {
             for (group, factor, _) in self.links_of(view, slot as usize) {
-                let offsets = view.layout.group(graph, group).offsets();
                 if view.closed(group).is_none() && !view.is_table(group) {
                     return None;
                 }
-                cost += (offsets[factor + 1] - offsets[factor]) as usize;
+                cost += view.layout.group(graph, group).range(factor).len();
             }
         }
         Some(cost * graph.states(variable))

@@ -10,7 +10,7 @@ mod local_search;
 use super::dual::{Dual, Sum};
 use super::layout::Layout;
 use crate::factor::{Closed, ClosedGroup};
-use crate::group::{OracleGroup, Warm};
+use crate::group::Warm;
 use crate::model::Graph;
 use crate::oracle::dense::DenseTable;
 
@@ -58,16 +58,16 @@ struct Tally {
 pub(crate) struct View<'a> {
     pub graph: &'a Graph,
     pub layout: &'a Layout,
-    pub warm: &'a mut [Box<dyn Warm>],
+    pub warm: &'a mut [Warm],
 }
 
 impl View<'_> {
     fn closed(&self, group: usize) -> Option<&ClosedGroup> {
-        self.layout.group(self.graph, group).as_any().downcast_ref()
+        self.layout.group(self.graph, group).of()
     }
 
     fn is_table(&self, group: usize) -> bool {
-        self.layout.group(self.graph, group).as_any().is::<OracleGroup<DenseTable>>()
+        self.layout.group(self.graph, group).of::<DenseTable>().is_some()
     }
 }
 
@@ -89,22 +89,17 @@ impl Primal {
         for group in 0..layout.groups() {
             let g = layout.group(graph, group);
             first_factor.push(first_factor[group] + g.factors());
-            if let Some(closed) = g.as_any().downcast_ref::<ClosedGroup>() {
-                for factor in 0..closed_len(closed) {
-                    if let (Closed::OrWithOutput, [.., output]) = closed.factor(factor) {
-                        is_output[output.slot()] = true;
-                    }
-                }
-            }
-            let plain = g.as_any().is::<ClosedGroup>() || g.as_any().is::<OracleGroup<DenseTable>>();
-            if !plain {
+            if g.of::<Closed>().is_none() && g.of::<DenseTable>().is_none() {
                 structured.extend((0..g.factors()).map(|f| (group as u32, f as u32)));
             }
         }
-        let size = |(group, factor): (u32, u32)| {
-            let offsets = layout.group(graph, group as usize).offsets();
-            offsets[factor as usize + 1] - offsets[factor as usize]
-        };
+        for (kind, links) in graph.closed() {
+            if let (Closed::OrWithOutput, [.., output]) = (kind, links) {
+                is_output[output.slot()] = true;
+            }
+        }
+        let size =
+            |(group, factor): (u32, u32)| layout.group(graph, group as usize).range(factor as usize).len();
         structured.sort_unstable_by_key(|&id| (std::cmp::Reverse(size(id)), id));
         self.assignment.clear();
         self.value = f64::NEG_INFINITY;
@@ -173,17 +168,14 @@ impl Primal {
 
     fn factor_score(&mut self, view: &mut View<'_>, group: usize, factor: usize) -> f64 {
         let g = view.layout.group(view.graph, group);
-        let range = g.offsets()[factor] as usize..g.offsets()[factor + 1] as usize;
+        let range = g.range(factor);
         self.work += range.len();
         self.on.clear();
         self.on.extend(g.links()[range].iter().map(|l| (self.slots[l.slot()] == 1) != l.is_negated()));
-        if let Some(tables) = g.as_any().downcast_ref::<OracleGroup<DenseTable>>() {
-            return tables
-                .oracle(factor)
-                .and_then(|table| table.score_of(&self.on))
-                .unwrap_or(f64::NEG_INFINITY);
+        if let Some(tables) = g.of::<DenseTable>() {
+            return tables.factor(factor).0.score_of(&self.on).unwrap_or(f64::NEG_INFINITY);
         }
-        g.score(&mut *view.warm[group], factor, &self.on, self.large)
+        g.score(&mut view.warm[group], factor, &self.on, self.large)
     }
 
     /// Each variable to its most believed state.
@@ -213,7 +205,7 @@ impl Primal {
             let link = (link >> 1) as usize;
             let group = layout.group_start.partition_point(|&start| start <= link) - 1;
             let factor = layout.link_factor[link] as usize;
-            let first = layout.group_start[group] + layout.group(graph, group).offsets()[factor] as usize;
+            let first = layout.group_start[group] + layout.group(graph, group).range(factor).start;
             (group, factor, link - first)
         })
     }
@@ -226,10 +218,6 @@ pub(crate) fn evaluate(graph: &Graph, assignment: &[u32]) -> f64 {
     let mut primal = Primal::new(graph, &dual.layout, dual.scale, dual.large);
     primal.offer(&mut View { graph, layout: &dual.layout, warm: &mut dual.warm }, assignment);
     primal.value
-}
-
-fn closed_len(closed: &ClosedGroup) -> usize {
-    crate::group::Group::factors(closed)
 }
 
 fn best_state(graph: &Graph, variable: usize, beliefs: &[f64]) -> usize {
