@@ -10,10 +10,7 @@ pub enum LinkerError {
     /// From training or the model file.
     #[error(transparent)]
     Learn(#[from] LearnError),
-    /// From the pattern model.
-    #[error(transparent)]
-    Pattern(#[from] consonant_map::pattern::PatternError),
-    /// From the factor graph.
+    /// From the pattern model or the factor graph.
     #[error(transparent)]
     Graph(#[from] consonant_map::ModelError),
     /// Training data without links.

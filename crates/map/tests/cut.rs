@@ -1,6 +1,7 @@
 //! Cuts against enumeration and a simple flow.
 
-use consonant_map::cut::{Cut, CutError, PseudoBoolean};
+use consonant_map::ModelError;
+use consonant_map::cut::{Cut, PseudoBoolean};
 use consonant_testing::Random;
 
 /// Between -1 and 1; on a coarse grid to get ties.
@@ -214,12 +215,16 @@ fn agrees_with_edmonds_karp_on_larger_graphs_through_many_changes() {
 #[test]
 fn wrong_terms_are_named() {
     let mut function = PseudoBoolean::new(3);
-    assert_eq!(function.add_pair(0, 1, -1.0), Err(CutError::Weight { variables: 2, weight: -1.0 }));
-    assert!(matches!(function.add_pair(0, 1, f64::NAN), Err(CutError::Weight { .. })));
-    assert_eq!(function.add_pair(1, 1, 1.0), Err(CutError::Repeated { variable: 1 }));
-    assert_eq!(function.add_product(&[0, 3], 1.0), Err(CutError::Variable { variable: 3, variables: 3 }));
-    assert_eq!(function.add_product(&[], 1.0), Err(CutError::TooFew { given: 0, needed: 1 }));
-    assert_eq!(function.add_pairs_minus_product(&[0, 1], 1.0), Err(CutError::TooFew { given: 2, needed: 3 }));
+    assert!(matches!(function.add_pair(0, 1, -1.0), Err(ModelError::Negative { value: -1.0, .. })));
+    assert!(matches!(function.add_pair(0, 1, f64::NAN), Err(ModelError::Negative { .. })));
+    assert_eq!(function.add_pair(1, 1, 1.0), Err(ModelError::Repeated { factor: "a product", variable: 1 }));
+    assert!(matches!(
+        function.add_product(&[0, 3], 1.0),
+        Err(ModelError::OutOfRange { index: 3, to: 3, .. })
+    ));
+    assert!(matches!(function.add_product(&[], 1.0), Err(ModelError::Length { came: 0, expected: 1, .. })));
+    let few = function.add_pairs_minus_product(&[0, 1], 1.0);
+    assert!(matches!(few, Err(ModelError::Length { came: 2, expected: 3, .. })));
 }
 
 #[test]

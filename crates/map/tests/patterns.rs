@@ -1,6 +1,7 @@
 //! Two-slave and spanning trees against enumeration.
 
-use consonant_map::pattern::{PatternError, PatternModel};
+use consonant_map::ModelError;
+use consonant_map::pattern::PatternModel;
 use consonant_map::solver::master::{MasterOptions, StepRule};
 use consonant_map::solver::spanning_trees::SpanningTrees;
 use consonant_map::solver::two_slave::{Reduction, TwoSlave};
@@ -209,37 +210,40 @@ fn models_that_have_a_labelling_are_given_one() {
 #[test]
 fn wrong_parts_are_refused_and_named() {
     let mut model = PatternModel::new();
-    assert_eq!(model.add_vertex(&[]), Err(PatternError::NoStates { vertex: 0 }));
-    assert!(matches!(model.add_vertex(&[0.0, f64::NAN]), Err(PatternError::Score { .. })));
-    assert!(matches!(model.add_vertex(&[f64::INFINITY]), Err(PatternError::Score { .. })));
+    assert!(matches!(model.add_vertex(&[]), Err(ModelError::Empty(what)) if what.contains("vertex 0")));
+    assert!(matches!(model.add_vertex(&[0.0, f64::NAN]), Err(ModelError::Score { .. })));
+    assert!(matches!(model.add_vertex(&[f64::INFINITY]), Err(ModelError::Score { .. })));
     model.add_vertex(&[0.0, 1.0]).unwrap();
     model.add_vertex(&[0.0, 1.0, f64::NEG_INFINITY]).unwrap();
+    assert!(matches!(model.add_table(2, 3, &[0.0; 5]), Err(ModelError::Length { expected: 6, came: 5, .. })));
+    assert!(matches!(model.add_table(usize::MAX, 3, &[0.0; 5]), Err(ModelError::Length { .. })));
     assert!(matches!(
-        model.add_table(2, 3, &[0.0; 5]),
-        Err(PatternError::Length { expected: 6, given: 5, .. })
+        model.add_sparse_table(2, 3, &[(2, 0, 1.0)]),
+        Err(ModelError::OutOfRange { index: 2, to: 2, .. })
     ));
-    assert!(matches!(model.add_table(usize::MAX, 3, &[0.0; 5]), Err(PatternError::Length { .. })));
-    assert!(matches!(model.add_sparse_table(2, 3, &[(2, 0, 1.0)]), Err(PatternError::Cell { row: 2, .. })));
-    assert!(matches!(model.add_sparse_table(2, 3, &[(1, 0, f64::NAN)]), Err(PatternError::Score { .. })));
-    assert!(matches!(model.add_edge(0, 1, 0), Err(PatternError::Missing { kind: "table", .. })));
+    assert!(matches!(model.add_sparse_table(2, 3, &[(1, 0, f64::NAN)]), Err(ModelError::Score { .. })));
+    assert!(matches!(model.add_edge(0, 1, 0), Err(ModelError::OutOfRange { to: 0, .. })));
     let table = model.add_table(2, 3, &[0.0; 6]).unwrap();
-    assert!(matches!(model.add_edge(1, 0, table), Err(PatternError::Shape { rows: 2, states_u: 3, .. })));
-    assert_eq!(model.add_edge(1, 1, table), Err(PatternError::Loop { vertex: 1 }));
-    assert!(matches!(model.add_edge(0, 7, table), Err(PatternError::Vertex { vertex: 7, vertices: 2, .. })));
-    assert_eq!(model.add_pattern(&[], 1.0), Err(PatternError::EmptyPattern { pattern: 0 }));
+    assert!(matches!(model.add_edge(1, 0, table), Err(ModelError::Unfit { .. })));
+    assert!(
+        model
+            .add_edge(1, 1, table)
+            .unwrap_err()
+            .to_string()
+            .starts_with("edge (1, 1) joins a vertex with itself")
+    );
+    assert!(matches!(model.add_edge(0, 7, table), Err(ModelError::OutOfRange { index: 7, to: 2, .. })));
+    assert_eq!(model.add_pattern(&[], 1.0), Err(ModelError::Empty("pattern 0".into())));
     let twice = model.add_pattern(&[(0, 1), (1, 2), (0, 0)], 1.0);
-    assert_eq!(twice, Err(PatternError::Contradiction { pattern: 0, vertex: 0, first: 0, second: 1 }));
-    assert!(matches!(
-        model.add_pattern(&[(0, 2)], 1.0),
-        Err(PatternError::State { state: 2, states: 2, .. })
-    ));
-    assert!(matches!(model.add_pattern(&[(0, 1)], f64::INFINITY), Err(PatternError::Score { .. })));
+    assert_eq!(twice.unwrap_err().to_string(), "pattern 0 asks vertex 0 for states 0 and 1 at once");
+    assert!(matches!(model.add_pattern(&[(0, 2)], 1.0), Err(ModelError::OutOfRange { index: 2, to: 2, .. })));
+    assert!(matches!(model.add_pattern(&[(0, 1)], f64::INFINITY), Err(ModelError::Score { .. })));
     assert_eq!(model.patterns(), 0);
     assert_eq!(model.add_pattern(&[(1, 2), (0, 1), (1, 2)], 2.5), Ok(0));
-    assert!(matches!(model.set_pattern(3, 1.0), Err(PatternError::Missing { kind: "pattern", .. })));
-    assert!(matches!(model.set_unary(0, &[1.0]), Err(PatternError::Length { expected: 2, given: 1, .. })));
-    assert!(matches!(model.set_unary(9, &[1.0]), Err(PatternError::Vertex { .. })));
-    assert!(matches!(model.set_table(table, &[1.0]), Err(PatternError::Length { expected: 6, .. })));
+    assert!(matches!(model.set_pattern(3, 1.0), Err(ModelError::OutOfRange { index: 3, to: 1, .. })));
+    assert!(matches!(model.set_unary(0, &[1.0]), Err(ModelError::Length { expected: 2, came: 1, .. })));
+    assert!(matches!(model.set_unary(9, &[1.0]), Err(ModelError::OutOfRange { index: 9, .. })));
+    assert!(matches!(model.set_table(table, &[1.0]), Err(ModelError::Length { expected: 6, .. })));
     let message = model.add_edge(1, 0, table).unwrap_err().to_string();
     assert_eq!(message, "edge (1, 0) joins vertices with 3 and 2 states, but table 0 is 2 by 3");
 }

@@ -2,7 +2,6 @@
 
 use consonant_learn::LearnError;
 use consonant_map::ModelError;
-use consonant_map::pattern::PatternError;
 use consonant_map::solver::Unsupported;
 use consonant_sequence::SequenceError;
 use consonant_sequence::features::FeatureError;
@@ -26,9 +25,6 @@ pub enum NerError {
     /// From writing into a sentence.
     #[error(transparent)]
     Edit(#[from] EditError),
-    /// From the graph of agreeing labels.
-    #[error(transparent)]
-    Pattern(#[from] PatternError),
     /// From the graph of agreeing labels.
     #[error(transparent)]
     Graph(#[from] ModelError),

@@ -18,9 +18,6 @@ pub enum ParserError {
     /// From the factor graph.
     #[error(transparent)]
     Graph(#[from] consonant_map::ModelError),
-    /// From a factor of the graph.
-    #[error(transparent)]
-    Oracle(#[from] consonant_map::oracle::error::OracleError),
     /// Candidate arcs that are out of order or lead outside the sentence.
     #[error(
         "the candidate arcs of a sentence of {words} words are not sorted by modifier and head, or leave the sentence"

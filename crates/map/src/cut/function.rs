@@ -1,43 +1,6 @@
 //! The function to maximize, and the reductions of products to quadratic form.
 
-use thiserror::Error;
-
-/// What is wrong with a term of a [`PseudoBoolean`] function.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum CutError {
-    /// A quadratic or higher term with a weight that is negative, infinite or NaN.
-    #[error(
-        "the weight of a product over {variables} variables is {weight}; it must be finite and not negative for the function to be supermodular"
-    )]
-    Weight {
-        /// The number of variables in the product.
-        variables: usize,
-        /// The offending weight.
-        weight: f64,
-    },
-    /// A variable that the function does not have.
-    #[error("variable {variable} does not exist: the function has {variables} variables")]
-    Variable {
-        /// The offending index.
-        variable: usize,
-        /// The number of variables.
-        variables: usize,
-    },
-    /// A variable that stands twice in a product.
-    #[error("variable {variable} stands twice in a product; give each variable once")]
-    Repeated {
-        /// The offending index.
-        variable: usize,
-    },
-    /// A reduction that is not defined for so few variables.
-    #[error("the product has {given} variables; this reduction needs at least {needed}")]
-    TooFew {
-        /// The number of variables given.
-        given: usize,
-        /// The least number of variables.
-        needed: usize,
-    },
-}
+use crate::model::{ModelError, check_index};
 
 /// `a_ij x_i x_j` written as arcs: `forward · x_i (1 − x_j) + backward · x_j (1 − x_i)` is *lost*.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +67,7 @@ impl PseudoBoolean {
     }
 
     /// Adds `weight · x_i x_j` with `weight ≥ 0`.
-    pub fn add_pair(&mut self, i: usize, j: usize, weight: f64) -> Result<(), CutError> {
+    pub fn add_pair(&mut self, i: usize, j: usize, weight: f64) -> Result<(), ModelError> {
         self.check(&[i as u32, j as u32], weight, 2)?;
         let half = 0.5 * weight;
         self.induced[i] += half;
@@ -117,7 +80,7 @@ impl PseudoBoolean {
     ///
     /// `Π x_i = max over u of u (Σ x_i − K + 1)` (Freedman & Drineas 2005). Written as losses this is a gain `weight` for `u`
     /// and an arc from `u` to each member: whoever takes the gain must take the members.
-    pub fn add_product(&mut self, members: &[u32], weight: f64) -> Result<(), CutError> {
+    pub fn add_product(&mut self, members: &[u32], weight: f64) -> Result<(), ModelError> {
         self.check(members, weight, 1)?;
         match *members {
             [i] => self.induced[i as usize] += weight,
@@ -131,7 +94,7 @@ impl PseudoBoolean {
     ///
     /// With `m = Σ x_i` and `K` members this is `max over y of (m − 1) y` for `K = 3`, else
     /// `max over y₀ of y₀ (2m − 3) + Σ over j = 1..K−4 of max over y_j of y_j (m − j − 2)` (Živný & Jeavons 2010).
-    pub fn add_pairs_minus_product(&mut self, members: &[u32], weight: f64) -> Result<(), CutError> {
+    pub fn add_pairs_minus_product(&mut self, members: &[u32], weight: f64) -> Result<(), ModelError> {
         self.check(members, weight, 3)?;
         let size = members.len();
         if size == 3 {
@@ -157,19 +120,19 @@ impl PseudoBoolean {
         }
     }
 
-    fn check(&self, members: &[u32], weight: f64, needed: usize) -> Result<(), CutError> {
+    fn check(&self, members: &[u32], weight: f64, needed: usize) -> Result<(), ModelError> {
         if members.len() < needed {
-            return Err(CutError::TooFew { given: members.len(), needed });
+            let (what, came) = ("variables of a product, at least".into(), members.len());
+            return Err(ModelError::Length { what, expected: needed, came });
         }
+        // Only then is the function supermodular.
         if !(weight.is_finite() && weight >= 0.0) {
-            return Err(CutError::Weight { variables: members.len(), weight });
+            return Err(ModelError::Negative { what: "the weight of a product".into(), value: weight });
         }
         for (at, &member) in members.iter().enumerate() {
-            if member as usize >= self.variables {
-                return Err(CutError::Variable { variable: member as usize, variables: self.variables });
-            }
+            check_index("variable of the function", member as usize, 0..self.variables)?;
             if members[..at].contains(&member) {
-                return Err(CutError::Repeated { variable: member as usize });
+                return Err(ModelError::Repeated { factor: "a product", variable: member as usize });
             }
         }
         Ok(())

@@ -26,4 +26,4 @@ mod flow;
 mod function;
 
 pub use flow::Cut;
-pub use function::{CutError, PseudoBoolean};
+pub use function::PseudoBoolean;

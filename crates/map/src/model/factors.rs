@@ -1,6 +1,7 @@
 //! The factors of a graph, added one line each.
 
 use super::{Binary, FactorId, Graph, Literal, ModelError, Variable};
+use super::{check_distinct, check_index, check_length, check_score};
 use crate::factor::Closed;
 use crate::group::{Factors, Slave};
 use crate::oracle::Oracle;
@@ -19,15 +20,15 @@ impl Graph {
         own.clear();
         own.extend(literals.into_iter().map(Into::into));
         if own.is_empty() {
-            return Err(ModelError::Empty(factor));
+            return Err(ModelError::Empty(factor.into()));
         }
         let slots = &mut self.sorted;
         slots.clear();
-        slots.extend(own.iter().map(|literal| literal.slot()));
-        slots.sort_unstable();
-        if let Some(&slot) = slots.last().filter(|&&slot| slot >= self.scores.len()) {
-            return Err(ModelError::Unknown { factor, slot, slots: self.scores.len() });
+        for literal in &own {
+            check_index(format_args!("{factor}: slot"), literal.slot(), 0..self.scores.len())?;
+            slots.push(literal.slot());
         }
+        slots.sort_unstable();
         if let Some(pair) = slots.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(ModelError::Repeated { factor, variable: self.slot_variable[pair[0]] as usize });
         }
@@ -101,7 +102,7 @@ impl Graph {
     ) -> Result<Vec<Literal>, ModelError> {
         let mut literals: Vec<Literal> = inputs.into_iter().map(Into::into).collect();
         if literals.is_empty() {
-            return Err(ModelError::Empty(factor));
+            return Err(ModelError::Empty(factor.into()));
         }
         literals.push(output);
         self.literals(factor, literals)
@@ -147,7 +148,7 @@ impl Graph {
         score: f64,
     ) -> Result<FactorId, ModelError> {
         let literals = self.literals("pair", [a.into(), b.into()])?;
-        Self::check_score(|| format!("the pair {:?}, {:?}", literals[0], literals[1]), score)?;
+        check_score(format_args!("the pair {:?}, {:?}", literals[0], literals[1]), score)?;
         if score == f64::NEG_INFINITY {
             return Ok(self.add(Closed::AtMostOne, literals));
         }
@@ -191,19 +192,13 @@ impl Graph {
         limit: f64,
     ) -> Result<FactorId, ModelError> {
         let literals = self.literals("knapsack", literals)?;
-        if costs.len() != literals.len() {
-            return Err(ModelError::Length {
-                what: "knapsack costs",
-                expected: literals.len(),
-                came: costs.len(),
-            });
-        }
+        check_length("knapsack costs", costs.len(), literals.len())?;
         let bad = |x: f64| x.is_nan() || x < 0.0;
         if let Some(&value) = costs.iter().find(|&&c| bad(c) || c.is_infinite()) {
-            return Err(ModelError::Negative { what: "a knapsack cost", value });
+            return Err(ModelError::Negative { what: "a knapsack cost".into(), value });
         }
         if bad(limit) {
-            return Err(ModelError::Negative { what: "a knapsack limit", value: limit });
+            return Err(ModelError::Negative { what: "a knapsack limit".into(), value: limit });
         }
         Ok(self.add(Closed::Knapsack { costs: costs.into(), limit }, literals))
     }
@@ -211,14 +206,11 @@ impl Graph {
     /// A score for every joint state of several variables, the last variable's state changing fastest.
     pub fn table(&mut self, variables: &[Variable], scores: &[f64]) -> Result<FactorId, ModelError> {
         if variables.is_empty() {
-            return Err(ModelError::Empty("a table"));
+            return Err(ModelError::Empty("a table".into()));
         }
         let sizes: Vec<usize> = variables.iter().map(Variable::states).collect();
         let mut indices: Vec<usize> = variables.iter().map(Variable::variable).collect();
-        indices.sort_unstable();
-        if let Some(pair) = indices.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(ModelError::Repeated { factor: "a table", variable: pair[0] });
-        }
+        check_distinct("a table", &mut indices)?;
         if let [Variable::Binary(a), Variable::Binary(b)] = variables
             && let Some([constant, first, second, both]) = as_product(scores)
             && keeps(self.offset, constant)
@@ -230,18 +222,7 @@ impl Graph {
             self.scores[b.slot as usize] += second;
             return self.pair(*a, *b, both);
         }
-        let dense =
-            DenseTable::new(&sizes, scores.to_vec()).map_err(|e| ModelError::Oracle(e.to_string()))?;
-        let literals: Vec<Literal> =
-            variables.iter().flat_map(|v| (0..v.states()).map(|state| v.is(state))).collect();
-        self.cover(variables.iter().map(Variable::variable));
-        self.oracle_links(dense, literals)
-    }
-
-    fn cover(&mut self, variables: impl IntoIterator<Item = usize>) {
-        for variable in variables {
-            self.covered[variable] = true;
-        }
+        self.oracle_over(DenseTable::new(&sizes, scores.to_vec())?, variables)
     }
 
     /// A factor known by its oracle, over literals.
@@ -262,23 +243,14 @@ impl Graph {
         variables: &[Variable],
     ) -> Result<FactorId, ModelError> {
         let mut indices: Vec<usize> = variables.iter().map(Variable::variable).collect();
-        indices.sort_unstable();
-        if let Some(pair) = indices.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(ModelError::Repeated { factor: "an oracle factor", variable: pair[0] });
-        }
+        check_distinct("an oracle factor", &mut indices)?;
         let literals = variables.iter().flat_map(|v| (0..v.states()).map(|state| v.is(state))).collect();
-        self.cover(variables.iter().map(Variable::variable));
+        indices.into_iter().for_each(|variable| self.covered[variable] = true);
         self.oracle_links(oracle, literals)
     }
 
     fn oracle_links<O: Oracle>(&mut self, oracle: O, literals: Vec<Literal>) -> Result<FactorId, ModelError> {
-        if oracle.links() != literals.len() {
-            return Err(ModelError::Length {
-                what: "oracle links",
-                expected: oracle.links(),
-                came: literals.len(),
-            });
-        }
+        check_length("oracle links", literals.len(), oracle.links())?;
         Ok(self.add(oracle, literals))
     }
 
@@ -309,7 +281,7 @@ impl Graph {
                 *old = score;
                 Ok(())
             }
-            _ => Err(ModelError::Oracle("the factor is not a pair".into())),
+            _ => Err(ModelError::unfit("the factor", "is not a pair")),
         }
     }
 }

@@ -10,6 +10,7 @@ mod problem;
 mod variable;
 
 pub use error::ModelError;
+pub(crate) use error::{check_distinct, check_index, check_length, check_score, check_scores, link_offsets};
 pub(crate) use factors::as_product;
 pub use variable::{Binary, Choice, Literal, Variable};
 
@@ -173,20 +174,11 @@ impl Graph {
         crate::solver::primal::evaluate(self, assignment)
     }
 
-    fn check_score(what: impl FnOnce() -> String, score: f64) -> Result<(), ModelError> {
-        if score.is_nan() || score == f64::INFINITY {
-            return Err(ModelError::Score { what: what(), score });
-        }
-        Ok(())
-    }
-
     fn new_variable(&mut self, scores: &[f64]) -> Result<(u32, u32), ModelError> {
         let variable = self.variables() as u32;
-        for (state, &score) in scores.iter().enumerate() {
-            Self::check_score(|| format!("variable {variable}, state {state},"), score)?;
-        }
+        check_scores(format_args!("variable {variable}"), scores)?;
         if self.slots() + scores.len() > MAX_SLOTS {
-            return Err(ModelError::TooLarge(MAX_SLOTS));
+            return Err(ModelError::too_large("slots of the graph", MAX_SLOTS));
         }
         let first = self.slots() as u32;
         self.scores.extend_from_slice(scores);
@@ -212,7 +204,7 @@ impl Graph {
     /// A variable that is in exactly one of several states, each with a score.
     pub fn choice(&mut self, scores: &[f64]) -> Result<Choice, ModelError> {
         if scores.is_empty() {
-            return Err(ModelError::Empty("a choice"));
+            return Err(ModelError::Empty("a choice".into()));
         }
         let (first_slot, variable) = self.new_variable(scores)?;
         self.binary.push(false);
@@ -222,7 +214,7 @@ impl Graph {
 
     /// A number added to the value of every assignment.
     pub fn add_constant(&mut self, constant: f64) -> Result<(), ModelError> {
-        Self::check_score(|| "a constant".into(), constant)?;
+        check_score("a constant", constant)?;
         self.offset += constant;
         Ok(())
     }
@@ -235,7 +227,7 @@ impl Graph {
     /// Changes the score of a slot; the structure stays, so that solvers keep their warm state.
     pub fn set_score(&mut self, literal: impl Into<Literal>, score: f64) -> Result<(), ModelError> {
         let slot = literal.into().slot();
-        Self::check_score(|| format!("slot {slot}"), score)?;
+        check_score(format_args!("slot {slot}"), score)?;
         self.scores[slot] = score;
         Ok(())
     }
@@ -243,7 +235,7 @@ impl Graph {
     /// Adds to the score of a literal: for a negated one, `score` counts when the slot is off.
     pub fn add_score(&mut self, literal: impl Into<Literal>, score: f64) -> Result<(), ModelError> {
         let literal = literal.into();
-        Self::check_score(|| format!("slot {}", literal.slot()), score)?;
+        check_score(format_args!("slot {}", literal.slot()), score)?;
         let slot = self.scores[literal.slot()];
         let given = if literal.is_negated() { (-score, score) } else { (score, 0.0) };
         let both_finite = slot.is_finite() && score.is_finite();
@@ -292,12 +284,8 @@ impl Graph {
 
     /// Replaces all scores at once.
     pub fn set_scores(&mut self, scores: &[f64]) -> Result<(), ModelError> {
-        if scores.len() != self.slots() {
-            return Err(ModelError::Length { what: "scores", expected: self.slots(), came: scores.len() });
-        }
-        for (slot, &score) in scores.iter().enumerate() {
-            Self::check_score(|| format!("slot {slot}"), score)?;
-        }
+        check_length("scores", scores.len(), self.slots())?;
+        check_scores("the list of scores", scores)?;
         self.scores.copy_from_slice(scores);
         Ok(())
     }

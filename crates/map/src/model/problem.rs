@@ -4,7 +4,6 @@ use super::{FactorId, Graph, Literal, ModelError, Variable};
 use crate::factor::Closed;
 use crate::oracle::arborescence::{Arborescence, RootChildren};
 use crate::oracle::cut::MinimumCut;
-use crate::oracle::error::OracleError;
 use crate::oracle::sequence::Sequence;
 use crate::oracle::tree_budget::BudgetedTree;
 use crate::oracle::tree_labelling::TreeLabelling;
@@ -64,7 +63,7 @@ impl Graph {
     fn factor(&mut self, factor: &Factor) -> Result<Option<FactorId>, ModelError> {
         let over: Vec<Literal> = factor.literals.iter().map(|&l| self.literal(l)).collect();
         let scope: Vec<Variable> = factor.scope.iter().map(|&v| self.variable(v as usize)).collect();
-        let output = || over.split_last().ok_or(ModelError::Empty("a factor with output"));
+        let output = || over.split_last().ok_or(ModelError::Empty("a factor with output".into()));
         let added = match &factor.kind {
             Kind::ExactlyOne => self.exactly_one(&over),
             Kind::AtMostOne => self.at_most_one(&over),
@@ -77,7 +76,9 @@ impl Graph {
             Kind::Implies | Kind::Pair { .. } => match (&over[..], &factor.kind) {
                 (&[a, b], Kind::Pair { score }) => self.pair(a, b, *score),
                 (&[a, b], _) => self.implies(a, b),
-                _ => Err(ModelError::Length { what: "links of a PAIR", expected: 2, came: over.len() }),
+                _ => {
+                    Err(ModelError::Length { what: "links of a PAIR".into(), expected: 2, came: over.len() })
+                }
             },
             Kind::Pattern { score } => {
                 let before = self.factors();
@@ -101,15 +102,15 @@ impl Graph {
                     (false, None) => Sequence::first_order(&sizes, pairs),
                     (false, Some(triples)) => Sequence::second_order(&sizes, pairs, triples),
                 };
-                self.oracle_over(chain.map_err(refused)?, &scope)
+                self.oracle_over(chain?, &scope)
             }
             Kind::TreeLabelling { edges, tables } => {
                 let sizes: Vec<usize> = scope.iter().map(Variable::states).collect();
-                self.oracle_over(TreeLabelling::new(&sizes, edges, tables).map_err(refused)?, &scope)
+                self.oracle_over(TreeLabelling::new(&sizes, edges, tables)?, &scope)
             }
             Kind::Arborescence { nodes, arcs, single_root } => {
                 let roots = if *single_root { RootChildren::One } else { RootChildren::Any };
-                self.oracle(Arborescence::new(*nodes, arcs, roots).map_err(refused)?, &over)
+                self.oracle(Arborescence::new(*nodes, arcs, roots)?, &over)
             }
             Kind::TreeBudget { parents, budget } => {
                 let tree = match budget {
@@ -119,15 +120,11 @@ impl Graph {
                         BudgetedTree::new(parents, &lengths, *limit as i64)
                     }
                 };
-                self.oracle(tree.map_err(refused)?, &over)
+                self.oracle(tree?, &over)
             }
-            Kind::Cut { pairs } => self.oracle(MinimumCut::new(over.len(), pairs).map_err(refused)?, &over),
-            other => return Err(ModelError::Oracle(format!("{} is not known to the engine", other.name()))),
+            Kind::Cut { pairs } => self.oracle(MinimumCut::new(over.len(), pairs)?, &over),
+            other => return Err(ModelError::unfit(other.name(), "is not known to the engine")),
         };
         added.map(Some)
     }
-}
-
-fn refused(error: OracleError) -> ModelError {
-    ModelError::Oracle(error.to_string())
 }

@@ -3,11 +3,9 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Oracle;
-use super::error::{OracleError, check_range};
 use super::subset::Subset;
 use crate::cut::{Cut, PseudoBoolean};
-
-const FACTOR: &str = "minimum cut";
+use crate::model::{ModelError, check_index};
 
 /// A factor over binary variables that rewards pairs which are on together: `Σ a_ij x_i x_j` with `a_ij >= 0`.
 ///
@@ -24,7 +22,7 @@ const FACTOR: &str = "minimum cut";
 /// let mut best = Default::default();
 /// let value = friends.maximize(&[-1.0, -1.0, -2.0], &mut (), &mut best);
 /// assert_eq!((value, best.iter().collect::<Vec<_>>()), (1.0, vec![0, 1]));
-/// # Ok::<(), consonant_map::oracle::error::OracleError>(())
+/// # Ok::<(), consonant_map::ModelError>(())
 /// ```
 #[derive(Debug)]
 pub struct MinimumCut {
@@ -36,22 +34,22 @@ pub struct MinimumCut {
 
 impl MinimumCut {
     /// Pairs of links, each with a weight that counts when both are on. The weights must not be negative.
-    pub fn new(links: usize, pairs: &[(usize, usize, f64)]) -> Result<Self, OracleError> {
+    pub fn new(links: usize, pairs: &[(usize, usize, f64)]) -> Result<Self, ModelError> {
         if links == 0 {
-            return Err(OracleError::Empty { factor: FACTOR, part: "link" });
+            return Err(ModelError::Empty("the minimum cut".into()));
         }
         // The flow addresses nodes and two arcs for each pair by 32 bits and marks.
         let limit = (u32::MAX / 4) as usize;
         if links > limit || pairs.len() > limit {
-            return Err(OracleError::TooLarge { factor: FACTOR, what: "links or pairs", limit });
+            return Err(ModelError::too_large("links or pairs of the minimum cut", limit));
         }
         for (pair, &(first, second, weight)) in pairs.iter().enumerate() {
-            check_range(FACTOR, "link", first.max(second), 0, links)?;
+            check_index("link of the minimum cut", first.max(second), 0..links)?;
             if first == second {
-                let reason = "the two links must differ, and what one link earns alone is its score";
-                return Err(OracleError::Pair { pair, first, second, reason });
+                let reason = "must be two links that differ: what one link earns alone is its score";
+                return Err(ModelError::unfit(format_args!("pair {pair} of the minimum cut"), reason));
             }
-            check_weight(pair, first, second, weight)?;
+            check_weight(pair, weight)?;
         }
         let mut factor = Self {
             pairs: pairs
@@ -66,10 +64,9 @@ impl MinimumCut {
     }
 
     /// Replaces the weight of a pair. The flow starts anew.
-    pub fn set_weight(&mut self, pair: usize, weight: f64) -> Result<(), OracleError> {
-        check_range(FACTOR, "pair", pair, 0, self.pairs.len())?;
-        let (first, second, _) = self.pairs[pair];
-        check_weight(pair, first as usize, second as usize, weight)?;
+    pub fn set_weight(&mut self, pair: usize, weight: f64) -> Result<(), ModelError> {
+        check_index("pair of the minimum cut", pair, 0..self.pairs.len())?;
+        check_weight(pair, weight)?;
         self.pairs[pair].2 = weight;
         self.rebuild();
         Ok(())
@@ -97,13 +94,15 @@ impl MinimumCut {
     }
 }
 
-fn check_weight(pair: usize, first: usize, second: usize, weight: f64) -> Result<(), OracleError> {
+fn check_weight(pair: usize, weight: f64) -> Result<(), ModelError> {
     // The upper limit keeps the sum of any number of weights finite. NaN lies in no range.
     if (0.0..=1e290).contains(&weight) {
         return Ok(());
     }
-    let reason = "the weight must lie in 0..=1e290, for pairs that repel are beyond minimum cuts";
-    Err(OracleError::Pair { pair, first, second, reason })
+    let reason = format_args!(
+        "has weight {weight}; expected one in 0..=1e290, for minimum cuts know no pairs that repel"
+    );
+    Err(ModelError::unfit(format_args!("pair {pair} of the minimum cut"), reason))
 }
 
 impl Clone for MinimumCut {

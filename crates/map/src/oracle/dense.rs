@@ -1,10 +1,11 @@
 //! A table with one score for each joint state of a few multi-valued variables.
 
 use super::Oracle;
-use super::error::{OracleError, check_range, check_scores, check_size, link_offsets};
 use super::lanes::{first_best, larger, largest, max_plus, max_plus_columns};
+use crate::model::{ModelError, check_index, check_length, check_score, check_scores, link_offsets};
 
 const FACTOR: &str = "dense table";
+const TABLE: &str = "the scores of the dense table";
 
 /// A factor with a score for every joint state of its variables.
 ///
@@ -22,7 +23,7 @@ const FACTOR: &str = "dense table";
 /// let mut best = 0;
 /// let value = table.maximize(&[0.0, -4.0, 0.0, 0.0, 1.0], &mut Default::default(), &mut best);
 /// assert_eq!((value, best), (3.0, 2)); // states 0 and 2
-/// # Ok::<(), consonant_map::oracle::error::OracleError>(())
+/// # Ok::<(), consonant_map::ModelError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct DenseTable {
@@ -44,17 +45,17 @@ pub struct Workspace {
 
 impl DenseTable {
     /// A table over variables with the given numbers of states; minus infinity forbids a joint state.
-    pub fn new(states: &[usize], table: Vec<f64>) -> Result<Self, OracleError> {
+    pub fn new(states: &[usize], table: Vec<f64>) -> Result<Self, ModelError> {
         if states.is_empty() {
-            return Err(OracleError::Empty { factor: FACTOR, part: "variable" });
+            return Err(ModelError::Empty("the scope of a dense table".into()));
         }
         let links = link_offsets(FACTOR, states.iter().copied())?[states.len()];
         let entries = states
             .iter()
             .try_fold(1u32, |product, &count| product.checked_mul(count as u32))
-            .ok_or(OracleError::TooLarge { factor: FACTOR, what: "entries", limit: u32::MAX as usize })?;
-        check_size(FACTOR, table.len(), entries as usize, || "the table".into())?;
-        check_scores(FACTOR, &table, || "the table".into())?;
+            .ok_or_else(|| ModelError::too_large("entries of the dense table", u32::MAX as usize))?;
+        check_length(TABLE, table.len(), entries as usize)?;
+        check_scores(TABLE, &table)?;
         let rows = states[0] as u32;
         Ok(Self {
             states: states.iter().map(|&count| count as u32).collect(),
@@ -76,19 +77,17 @@ impl DenseTable {
     }
 
     /// Replaces the score of every entry.
-    pub fn set_table(&mut self, table: &[f64]) -> Result<(), OracleError> {
-        check_size(FACTOR, table.len(), self.table.len(), || "the table".into())?;
-        check_scores(FACTOR, table, || "the table".into())?;
+    pub fn set_table(&mut self, table: &[f64]) -> Result<(), ModelError> {
+        check_length(TABLE, table.len(), self.table.len())?;
+        check_scores(TABLE, table)?;
         self.table.copy_from_slice(table);
         Ok(())
     }
 
     /// Replaces the score of one entry.
-    pub fn set_entry(&mut self, entry: usize, score: f64) -> Result<(), OracleError> {
-        check_range(FACTOR, "entry", entry, 0, self.table.len())?;
-        if score.is_nan() || score == f64::INFINITY {
-            return Err(OracleError::Score { factor: FACTOR, what: "the table".into(), index: entry, score });
-        }
+    pub fn set_entry(&mut self, entry: usize, score: f64) -> Result<(), ModelError> {
+        check_index("entry of the dense table", entry, 0..self.table.len())?;
+        check_score(format_args!("entry {entry} of the dense table"), score)?;
         self.table[entry] = score;
         Ok(())
     }

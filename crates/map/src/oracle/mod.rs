@@ -8,7 +8,6 @@ pub(crate) mod active_set;
 pub mod arborescence;
 pub mod cut;
 pub mod dense;
-pub mod error;
 mod lanes;
 pub mod sequence;
 pub mod subset;

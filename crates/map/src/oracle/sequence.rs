@@ -1,10 +1,12 @@
 //! Chains of multi-valued variables, of first and second order.
 
 use super::Oracle;
-use super::error::{OracleError, check_range, check_scores, check_size, link_offsets};
 use super::lanes::{first_best, first_maximum, larger, largest, max_plus, maximum_of_sums};
+use crate::model::{ModelError, check_index, check_length, check_scores, link_offsets};
 
 const FACTOR: &str = "sequence";
+const PAIRS: &str = "pair scores of the sequence";
+const TRIPLES: &str = "triple scores of the sequence";
 
 /// A chain in which every position takes one state, with scores for neighbouring states.
 ///
@@ -24,7 +26,7 @@ const FACTOR: &str = "sequence";
 /// let mut best = Vec::new();
 /// let value = chain.maximize(&[0.0, 0.0, 0.5, 0.0, 0.0, 0.7], &mut Default::default(), &mut best);
 /// assert_eq!((value, best), (2.7, vec![1, 1, 1]));
-/// # Ok::<(), consonant_map::oracle::error::OracleError>(())
+/// # Ok::<(), consonant_map::ModelError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Sequence {
@@ -57,25 +59,25 @@ pub struct Workspace {
 impl Sequence {
     /// A chain of first order. `pairs` holds the tables of positions 1, 2, … one after the other, each with a row for
     /// every state of the position before and a column for every state of its own.
-    pub fn first_order(states: &[usize], pairs: Vec<f64>) -> Result<Self, OracleError> {
+    pub fn first_order(states: &[usize], pairs: Vec<f64>) -> Result<Self, ModelError> {
         let offsets = positions(states.iter().copied())?;
-        let pairs = Tables::by_position("pair scores", states, 2, pairs)?;
+        let pairs = Tables::by_position(PAIRS, states, 2, pairs)?;
         Ok(Self { offsets, pairs, triples: Tables::default() })
     }
 
     /// A chain of second order: as [`first_order`](Self::first_order), and `triples` holds the tables of positions 2,
     /// 3, … indexed by the state two positions before, the state before, and the state itself (moving fastest).
-    pub fn second_order(states: &[usize], pairs: Vec<f64>, triples: Vec<f64>) -> Result<Self, OracleError> {
+    pub fn second_order(states: &[usize], pairs: Vec<f64>, triples: Vec<f64>) -> Result<Self, ModelError> {
         let offsets = positions(states.iter().copied())?;
-        let pairs = Tables::by_position("pair scores", states, 2, pairs)?;
-        let triples = Tables::by_position("triple scores", states, 3, triples)?;
+        let pairs = Tables::by_position(PAIRS, states, 2, pairs)?;
+        let triples = Tables::by_position(TRIPLES, states, 3, triples)?;
         Ok(Self { offsets, pairs, triples })
     }
 
     /// A chain of first order whose positions all have the same states and share one table of pairs.
-    pub fn uniform(length: usize, states: usize, pairs: Vec<f64>) -> Result<Self, OracleError> {
+    pub fn uniform(length: usize, states: usize, pairs: Vec<f64>) -> Result<Self, ModelError> {
         let offsets = positions(std::iter::repeat_n(states, length))?;
-        let pairs = Tables::shared("pair scores", length, states, 2, pairs)?;
+        let pairs = Tables::shared(PAIRS, length, states, 2, pairs)?;
         Ok(Self { offsets, pairs, triples: Tables::default() })
     }
 
@@ -86,10 +88,10 @@ impl Sequence {
         states: usize,
         pairs: Vec<f64>,
         triples: Vec<f64>,
-    ) -> Result<Self, OracleError> {
+    ) -> Result<Self, ModelError> {
         let offsets = positions(std::iter::repeat_n(states, length))?;
-        let pairs = Tables::shared("pair scores", length, states, 2, pairs)?;
-        let triples = Tables::shared("triple scores", length, states, 3, triples)?;
+        let pairs = Tables::shared(PAIRS, length, states, 2, pairs)?;
+        let triples = Tables::shared(TRIPLES, length, states, 3, triples)?;
         Ok(Self { offsets, pairs, triples })
     }
 
@@ -126,14 +128,14 @@ impl Sequence {
 
     /// Replaces the pair scores of a position (1 or later) and the one before; in a uniform chain, those of all
     /// positions.
-    pub fn set_pairs(&mut self, position: usize, scores: &[f64]) -> Result<(), OracleError> {
-        self.pairs.set("pair scores", position, scores)
+    pub fn set_pairs(&mut self, position: usize, scores: &[f64]) -> Result<(), ModelError> {
+        self.pairs.set(PAIRS, position, scores)
     }
 
     /// Replaces the triple scores of a position (2 or later) and the two before; in a uniform chain, those of all
     /// positions.
-    pub fn set_triples(&mut self, position: usize, scores: &[f64]) -> Result<(), OracleError> {
-        self.triples.set("triple scores", position, scores)
+    pub fn set_triples(&mut self, position: usize, scores: &[f64]) -> Result<(), ModelError> {
+        self.triples.set(TRIPLES, position, scores)
     }
 
     /// Writes, for each link, the best value of a sequence that goes through it; minus infinity if there is none.
@@ -308,10 +310,10 @@ impl Tables {
         states: &[usize],
         order: usize,
         scores: Vec<f64>,
-    ) -> Result<Self, OracleError> {
+    ) -> Result<Self, ModelError> {
         let starts = table_starts(states.windows(order).map(|window| window.iter().copied()))?;
-        check_size(FACTOR, scores.len(), starts[starts.len() - 1], || format!("the {what}"))?;
-        check_scores(FACTOR, &scores, || format!("the {what}"))?;
+        check_length(what, scores.len(), starts[starts.len() - 1])?;
+        check_scores(what, &scores)?;
         Ok(Self { starts, scores, order, shared: false })
     }
 
@@ -322,10 +324,10 @@ impl Tables {
         states: usize,
         order: usize,
         scores: Vec<f64>,
-    ) -> Result<Self, OracleError> {
+    ) -> Result<Self, ModelError> {
         let one = table_starts([std::iter::repeat_n(states, order)])?[1];
-        check_size(FACTOR, scores.len(), one, || format!("the {what}"))?;
-        check_scores(FACTOR, &scores, || format!("the {what}"))?;
+        check_length(what, scores.len(), one)?;
+        check_scores(what, &scores)?;
         let tables = (length + 1).saturating_sub(order);
         let starts = table_starts((0..tables).map(|_| std::iter::repeat_n(states, order)))?;
         Ok(Self { starts, scores, order, shared: true })
@@ -344,17 +346,16 @@ impl Tables {
         &self.scores[self.starts[table]..self.starts[table + 1]]
     }
 
-    fn set(&mut self, what: &'static str, position: usize, scores: &[f64]) -> Result<(), OracleError> {
+    fn set(&mut self, what: &'static str, position: usize, scores: &[f64]) -> Result<(), ModelError> {
         let first = self.order.saturating_sub(1);
         let tables = self.starts.len().saturating_sub(1);
-        check_range(FACTOR, "table of scores that ends at position", position, first, first + tables)?;
-        let place = || format!("the {what} of position {position}");
+        check_index(format_args!("{what}: position"), position, first..first + tables)?;
         let range = match self.shared {
             true => 0..self.scores.len(),
             false => self.starts[position - first]..self.starts[position - first + 1],
         };
-        check_size(FACTOR, scores.len(), range.len(), place)?;
-        check_scores(FACTOR, scores, place)?;
+        check_length(format_args!("{what}, position {position}"), scores.len(), range.len())?;
+        check_scores(format_args!("{what}, position {position}"), scores)?;
         self.scores[range].copy_from_slice(scores);
         Ok(())
     }
@@ -363,24 +364,20 @@ impl Tables {
 /// Cumulative sizes of tables, each given by the number of states along its sides.
 fn table_starts<Sides: IntoIterator<Item = usize>>(
     tables: impl IntoIterator<Item = Sides>,
-) -> Result<Box<[usize]>, OracleError> {
+) -> Result<Box<[usize]>, ModelError> {
     let mut starts = vec![0usize];
     for sides in tables {
         let size = sides.into_iter().try_fold(1usize, usize::checked_mul);
         let end = size.and_then(|size| size.checked_add(starts[starts.len() - 1]));
-        starts.push(end.ok_or(OracleError::TooLarge {
-            factor: FACTOR,
-            what: "entries",
-            limit: usize::MAX,
-        })?);
+        starts.push(end.ok_or_else(|| ModelError::too_large("entries of the sequence", usize::MAX))?);
     }
     Ok(starts.into())
 }
 
-fn positions(states: impl IntoIterator<Item = usize>) -> Result<Box<[u32]>, OracleError> {
+fn positions(states: impl IntoIterator<Item = usize>) -> Result<Box<[u32]>, ModelError> {
     let offsets = link_offsets(FACTOR, states)?;
     if offsets.len() == 1 {
-        return Err(OracleError::Empty { factor: FACTOR, part: "position" });
+        return Err(ModelError::Empty("the sequence".into()));
     }
     Ok(offsets)
 }

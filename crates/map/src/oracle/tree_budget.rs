@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::Oracle;
-use super::error::{OracleError, check_range, check_size};
 use super::lanes::raise;
 use super::subset::Subset;
+use crate::model::{ModelError, check_index, check_length};
 
 const FACTOR: &str = "tree with budget";
 /// The most cells of the dynamic program: 1 GiB of them.
@@ -30,7 +30,7 @@ const NONE: u32 = u32::MAX;
 /// let mut best = Default::default();
 /// let value = tree.maximize(&[-1.0, 2.0, 3.0], &mut Default::default(), &mut best);
 /// assert_eq!((value, best.iter().collect::<Vec<_>>()), (2.0, vec![0, 2]));
-/// # Ok::<(), consonant_map::oracle::error::OracleError>(())
+/// # Ok::<(), consonant_map::ModelError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct BudgetedTree {
@@ -61,8 +61,8 @@ pub struct Workspace {
 
 impl BudgetedTree {
     /// Selections of total length at most `budget`. Roots have no parent; lengths and budget must not be negative.
-    pub fn new(parents: &[Option<usize>], lengths: &[i64], budget: i64) -> Result<Self, OracleError> {
-        check_size(FACTOR, lengths.len(), parents.len(), || "the list of lengths".into())?;
+    pub fn new(parents: &[Option<usize>], lengths: &[i64], budget: i64) -> Result<Self, ModelError> {
+        check_length("the lengths of the nodes", lengths.len(), parents.len())?;
         let lengths = lengths
             .iter()
             .enumerate()
@@ -74,12 +74,12 @@ impl BudgetedTree {
     }
 
     /// Selections of any length.
-    pub fn unlimited(parents: &[Option<usize>]) -> Result<Self, OracleError> {
+    pub fn unlimited(parents: &[Option<usize>]) -> Result<Self, ModelError> {
         Self::new(parents, &vec![0; parents.len()], 0)
     }
 
     /// Changes the limit on the total length.
-    pub fn set_budget(&mut self, budget: i64) -> Result<(), OracleError> {
+    pub fn set_budget(&mut self, budget: i64) -> Result<(), ModelError> {
         let budget = not_negative(budget, || "the budget".into())?;
         // A row has a cell for every budget up to what the places left could use.
         let (mut rows, mut rest) = (vec![0, 1usize], 0usize);
@@ -90,8 +90,7 @@ impl BudgetedTree {
         if rest <= budget {
             rows.clear();
         } else if rows[self.order.len() + 1] > MOST_CELLS {
-            let what = "cells in its table (nodes times budget)";
-            return Err(OracleError::TooLarge { factor: FACTOR, what, limit: MOST_CELLS });
+            return Err(ModelError::too_large("nodes times budget of the tree with budget", MOST_CELLS));
         }
         (self.budget, self.rows) = (budget, rows);
         Ok(())
@@ -162,25 +161,25 @@ impl BudgetedTree {
     }
 }
 
-fn not_negative(value: i64, what: impl FnOnce() -> String) -> Result<usize, OracleError> {
-    usize::try_from(value).map_err(|_| OracleError::Negative { factor: FACTOR, what: what(), value })
+fn not_negative(value: i64, what: impl FnOnce() -> String) -> Result<usize, ModelError> {
+    usize::try_from(value).map_err(|_| ModelError::Negative { what: what(), value: value as f64 })
 }
 
 /// Each node right before its descendants, siblings in the order of their numbers. Refuses cycles.
-fn depth_first(parents: &[Option<usize>], lengths: &[usize]) -> Result<Vec<Node>, OracleError> {
+fn depth_first(parents: &[Option<usize>], lengths: &[usize]) -> Result<Vec<Node>, ModelError> {
     let nodes = parents.len();
     if nodes == 0 {
-        return Err(OracleError::Empty { factor: FACTOR, part: "node" });
+        return Err(ModelError::Empty("the tree with budget".into()));
     }
     if nodes >= NONE as usize {
-        return Err(OracleError::TooLarge { factor: FACTOR, what: "links", limit: NONE as usize });
+        return Err(ModelError::too_large("nodes of the tree with budget", NONE as usize));
     }
     // The children of each node as a linked list; the last entry lists the roots.
     let mut first_child = vec![NONE; nodes + 1];
     let mut sibling = vec![NONE; nodes];
     for (node, &parent) in parents.iter().enumerate().rev() {
         if let Some(parent) = parent {
-            check_range(FACTOR, "node", parent, 0, nodes)?;
+            check_index("node of the tree with budget", parent, 0..nodes)?;
         }
         let list = &mut first_child[parent.unwrap_or(nodes)];
         sibling[node] = std::mem::replace(list, node as u32);
@@ -207,7 +206,7 @@ fn depth_first(parents: &[Option<usize>], lengths: &[usize]) -> Result<Vec<Node>
         }
     }
     if order.len() < nodes {
-        return Err(OracleError::Cycle { factor: FACTOR, node: node_on_cycle(parents, &order) });
+        return Err(ModelError::Cycle { factor: FACTOR, node: node_on_cycle(parents, &order) });
     }
     Ok(order)
 }

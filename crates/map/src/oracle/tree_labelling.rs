@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::Oracle;
-use super::error::{OracleError, check_range, check_scores, check_size, link_offsets};
 use super::lanes::{first_best, first_maximum, largest, max_plus, maximum_of_sums};
+use crate::model::{ModelError, check_index, check_length, check_scores, link_offsets};
 
 const FACTOR: &str = "tree labelling";
 /// No node, where a node could stand.
@@ -26,7 +26,7 @@ const NONE: u32 = u32::MAX;
 /// let scores = [0.0, 0.0, 0.5, 0.0, 0.5, 0.0, 0.0, 0.0];
 /// assert_eq!(star.maximize(&scores, &mut Default::default(), &mut best), 4.0);
 /// assert_eq!(best, [1, 0, 0, 0]);
-/// # Ok::<(), consonant_map::oracle::error::OracleError>(())
+/// # Ok::<(), consonant_map::ModelError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct TreeLabelling {
@@ -75,19 +75,19 @@ impl TreeLabelling {
     /// A forest over nodes with the given numbers of states. `tables` holds one table for each edge, one after the
     /// other, with a row for each state of the edge's first node and a column for each of its second; minus infinity
     /// forbids a pair of states. Edges may be given in any order and direction.
-    pub fn new(states: &[usize], edges: &[(usize, usize)], tables: &[f64]) -> Result<Self, OracleError> {
+    pub fn new(states: &[usize], edges: &[(usize, usize)], tables: &[f64]) -> Result<Self, ModelError> {
         if states.is_empty() {
-            return Err(OracleError::Empty { factor: FACTOR, part: "node" });
+            return Err(ModelError::Empty("the tree".into()));
         }
         let offsets = link_offsets(FACTOR, states.iter().copied())?;
         let mut expected = 0usize;
         for &(a, b) in edges {
-            check_range(FACTOR, "node", a.max(b), 0, states.len())?;
-            let too_large = OracleError::TooLarge { factor: FACTOR, what: "entries", limit: usize::MAX };
+            check_index("node of the tree", a.max(b), 0..states.len())?;
             let size = states[a].checked_mul(states[b]).and_then(|size| size.checked_add(expected));
-            expected = size.ok_or(too_large)?;
+            expected =
+                size.ok_or_else(|| ModelError::too_large("entries of the tree's tables", usize::MAX))?;
         }
-        check_size(FACTOR, tables.len(), expected, || "the edge tables".into())?;
+        check_length("the edge tables of the tree", tables.len(), expected)?;
 
         let (order, edges) = orient(states, edges)?;
         let mut factor = Self { offsets, order, edges, tables: vec![0.0; expected] };
@@ -101,13 +101,12 @@ impl TreeLabelling {
     }
 
     /// Replaces the table of an edge, in the layout of [`new`](Self::new).
-    pub fn set_table(&mut self, edge: usize, table: &[f64]) -> Result<(), OracleError> {
-        check_range(FACTOR, "edge", edge, 0, self.edges.len())?;
+    pub fn set_table(&mut self, edge: usize, table: &[f64]) -> Result<(), ModelError> {
+        check_index("edge of the tree", edge, 0..self.edges.len())?;
         let Edge { lower, parent_first } = self.edges[edge];
         let (start, size) = (self.order[lower as usize].table, self.table_of(lower as usize).len());
-        let place = || format!("the table of edge {edge}");
-        check_size(FACTOR, table.len(), size, place)?;
-        check_scores(FACTOR, table, place)?;
+        check_length(format_args!("the table of edge {edge}"), table.len(), size)?;
+        check_scores(format_args!("the table of edge {edge}"), table)?;
         let child_states = self.links_of(lower as usize).len();
         let stored = &mut self.tables[start..start + size];
         if parent_first {
@@ -226,7 +225,7 @@ fn add(sums: &mut [f64], values: &[f64]) {
 }
 
 /// Hangs every tree from its lowest node. Refuses cycles.
-fn orient(states: &[usize], edges: &[(usize, usize)]) -> Result<(Vec<Node>, Vec<Edge>), OracleError> {
+fn orient(states: &[usize], edges: &[(usize, usize)]) -> Result<(Vec<Node>, Vec<Edge>), ModelError> {
     let nodes = states.len();
     // The lowest node of each tree, by joining the ends of each edge.
     let mut tree: Vec<usize> = (0..nodes).collect();
@@ -234,7 +233,7 @@ fn orient(states: &[usize], edges: &[(usize, usize)]) -> Result<(Vec<Node>, Vec<
     for &(a, b) in edges {
         let (tree_a, tree_b) = (lowest(&mut tree, a), lowest(&mut tree, b));
         if tree_a == tree_b {
-            return Err(OracleError::Cycle { factor: FACTOR, node: a });
+            return Err(ModelError::Cycle { factor: FACTOR, node: a });
         }
         tree[tree_a.max(tree_b)] = tree_a.min(tree_b);
         degrees[a] += 1;

@@ -23,12 +23,10 @@
 //! assert!((solution.certificate.value().unwrap() - 2.2).abs() < 1e-9);
 //! ```
 
-mod error;
 mod forest;
 mod improve;
 mod model;
 
-pub use error::PatternError;
 pub(crate) use forest::Forest;
 pub(crate) use improve::Improver;
 pub use model::PatternModel;

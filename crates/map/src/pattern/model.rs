@@ -1,6 +1,6 @@
 //! The model: vertices, tables, edges, patterns, in flat arrays.
 
-use super::PatternError;
+use crate::model::{ModelError, check_index, check_length, check_score, check_scores};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 
@@ -94,12 +94,12 @@ impl PatternModel {
     }
 
     /// Adds a vertex with one score for each of its states; returns its index.
-    pub fn add_vertex(&mut self, scores: &[f64]) -> Result<usize, PatternError> {
+    pub fn add_vertex(&mut self, scores: &[f64]) -> Result<usize, ModelError> {
         let vertex = self.vertices();
         if scores.is_empty() {
-            return Err(PatternError::NoStates { vertex });
+            return Err(ModelError::Empty(format!("the list of states of vertex {vertex}")));
         }
-        check_scores(scores, |state| format!("state {state} of vertex {vertex}"))?;
+        check_scores(format_args!("vertex {vertex}"), scores)?;
         check_room(self.unary.len() + scores.len(), "states")?;
         if self.first_slot.is_empty() {
             self.first_slot.push(0);
@@ -110,16 +110,9 @@ impl PatternModel {
     }
 
     /// Adds a table with a value for each cell, row by row, to be used by edges; returns its index.
-    pub fn add_table(&mut self, rows: usize, columns: usize, values: &[f64]) -> Result<usize, PatternError> {
+    pub fn add_table(&mut self, rows: usize, columns: usize, values: &[f64]) -> Result<usize, ModelError> {
         let index = self.tables.len();
-        if rows.checked_mul(columns) != Some(values.len()) {
-            let expected = rows.saturating_mul(columns);
-            return Err(PatternError::Length {
-                place: format!("table {index}"),
-                expected,
-                given: values.len(),
-            });
-        }
+        check_length(format_args!("table {index}"), values.len(), rows.saturating_mul(columns))?;
         self.push_table(rows, columns, values.iter().copied(), values.len(), DENSE)
     }
 
@@ -129,11 +122,10 @@ impl PatternModel {
         rows: usize,
         columns: usize,
         cells: &[(usize, usize, f64)],
-    ) -> Result<usize, PatternError> {
-        if let Some(&(row, column, _)) =
-            cells.iter().find(|&&(row, column, _)| row >= rows || column >= columns)
-        {
-            return Err(PatternError::Cell { row, column, rows, columns });
+    ) -> Result<usize, ModelError> {
+        for &(row, column, _) in cells {
+            check_index("row of a sparse table", row, 0..rows)?;
+            check_index("column of a sparse table", column, 0..columns)?;
         }
         let first = self.cells.len() as u32;
         let index = self.push_table(rows, columns, cells.iter().map(|c| c.2), cells.len(), first)?;
@@ -148,12 +140,10 @@ impl PatternModel {
         values: impl Iterator<Item = f64> + Clone,
         length: usize,
         cells: u32,
-    ) -> Result<usize, PatternError> {
+    ) -> Result<usize, ModelError> {
         let index = self.tables.len();
         for (at, score) in values.clone().enumerate() {
-            if !is_score(score) {
-                return Err(PatternError::Score { place: format!("value {at} of table {index}"), score });
-            }
+            check_score(format_args!("table {index}, entry {at},"), score)?;
         }
         check_room(rows.max(columns).max(self.values.len() + length), "table values")?;
         let start = self.values.len() as u32;
@@ -171,21 +161,24 @@ impl PatternModel {
     /// Joins two vertices by a table whose rows are the states of `u` and whose columns are those of `v`; returns the edge's index.
     ///
     /// Several edges may join the same two vertices: they add up.
-    pub fn add_edge(&mut self, u: usize, v: usize, table: usize) -> Result<usize, PatternError> {
+    pub fn add_edge(&mut self, u: usize, v: usize, table: usize) -> Result<usize, ModelError> {
         let index = self.edges.len();
         for vertex in [u, v] {
-            self.check_vertex(vertex, || format!("edge {index}"))?;
+            check_index(format_args!("edge {index}: vertex"), vertex, 0..self.vertices())?;
         }
         if u == v {
-            return Err(PatternError::Loop { vertex: u });
+            let reason = "joins a vertex with itself; add its diagonal to the vertex's scores instead";
+            return Err(ModelError::unfit(format_args!("edge ({u}, {u})"), reason));
         }
-        let Some(shape) = self.tables.get(table) else {
-            return Err(PatternError::Missing { kind: "table", index: table, count: self.tables.len() });
-        };
-        let (rows, columns) = (shape.rows as usize, shape.columns as usize);
-        let (states_u, states_v) = (self.states(u), self.states(v));
-        if (rows, columns) != (states_u, states_v) {
-            return Err(PatternError::Shape { u, v, states_u, states_v, table, rows, columns });
+        check_index("table", table, 0..self.tables.len())?;
+        let Table { rows, columns, .. } = self.tables[table];
+        let ends = (self.states(u), self.states(v));
+        if (rows as usize, columns as usize) != ends {
+            let reason = format_args!(
+                "joins vertices with {} and {} states, but table {table} is {rows} by {columns}",
+                ends.0, ends.1
+            );
+            return Err(ModelError::unfit(format_args!("edge ({u}, {v})"), reason));
         }
         check_room(index + 1, "edges")?;
         self.edges.push(Edge { u: u as u32, v: v as u32, table: table as u32 });
@@ -194,19 +187,17 @@ impl PatternModel {
 
     /// Adds a pattern: its weight counts when every (vertex, state) pair is chosen; returns its index. Order and repetition
     /// of the pairs do not matter.
-    pub fn add_pattern(&mut self, members: &[(usize, usize)], weight: f64) -> Result<usize, PatternError> {
+    pub fn add_pattern(&mut self, members: &[(usize, usize)], weight: f64) -> Result<usize, ModelError> {
         let index = self.weights.len();
         if members.is_empty() {
-            return Err(PatternError::EmptyPattern { pattern: index });
+            return Err(ModelError::Empty(format!("pattern {index}")));
         }
         for &(vertex, state) in members {
-            self.check_vertex(vertex, || format!("pattern {index}"))?;
-            let states = self.states(vertex);
-            if state >= states {
-                return Err(PatternError::State { place: format!("pattern {index}"), vertex, state, states });
-            }
+            check_index(format_args!("pattern {index}: vertex"), vertex, 0..self.vertices())?;
+            let what = format_args!("pattern {index}: state of vertex {vertex}");
+            check_index(what, state, 0..self.states(vertex))?;
         }
-        check_weight(index, weight)?;
+        check_score(format_args!("pattern {index}"), weight)?;
         let start = self.members.len();
         check_room(start + members.len(), "pattern members")?;
         self.members.extend(members.iter().map(|&(v, s)| Member { vertex: v as u32, state: s as u32 }));
@@ -219,9 +210,9 @@ impl PatternModel {
             }
             if last.vertex == next.vertex {
                 self.members.truncate(start);
-                let (vertex, first, second) =
-                    (last.vertex as usize, last.state as usize, next.state as usize);
-                return Err(PatternError::Contradiction { pattern: index, vertex, first, second });
+                let (vertex, first, second) = (last.vertex, last.state, next.state);
+                let reason = format_args!("asks vertex {vertex} for states {first} and {second} at once");
+                return Err(ModelError::unfit(format_args!("pattern {index}"), reason));
             }
             self.members[kept] = next;
             kept += 1;
@@ -256,45 +247,29 @@ impl PatternModel {
     }
 
     /// Replaces the scores of a vertex's states.
-    pub fn set_unary(&mut self, vertex: usize, scores: &[f64]) -> Result<(), PatternError> {
-        self.check_vertex(vertex, || "set_unary".to_string())?;
+    pub fn set_unary(&mut self, vertex: usize, scores: &[f64]) -> Result<(), ModelError> {
+        check_index("vertex", vertex, 0..self.vertices())?;
         let slots = self.slots(vertex);
-        if slots.len() != scores.len() {
-            return Err(PatternError::Length {
-                place: format!("vertex {vertex}"),
-                expected: slots.len(),
-                given: scores.len(),
-            });
-        }
-        check_scores(scores, |state| format!("state {state} of vertex {vertex}"))?;
+        check_length(format_args!("vertex {vertex}"), scores.len(), slots.len())?;
+        check_scores(format_args!("vertex {vertex}"), scores)?;
         self.unary[slots].copy_from_slice(scores);
         Ok(())
     }
 
     /// Replaces the values of a table, in the order in which they were first given.
-    pub fn set_table(&mut self, table: usize, values: &[f64]) -> Result<(), PatternError> {
-        let Some(&Table { values: start, length, .. }) = self.tables.get(table) else {
-            return Err(PatternError::Missing { kind: "table", index: table, count: self.tables.len() });
-        };
-        let (start, length) = (start as usize, length as usize);
-        if length != values.len() {
-            return Err(PatternError::Length {
-                place: format!("table {table}"),
-                expected: length,
-                given: values.len(),
-            });
-        }
-        check_scores(values, |at| format!("value {at} of table {table}"))?;
-        self.values[start..start + length].copy_from_slice(values);
+    pub fn set_table(&mut self, table: usize, values: &[f64]) -> Result<(), ModelError> {
+        check_index("table", table, 0..self.tables.len())?;
+        let Table { values: start, length, .. } = self.tables[table];
+        check_length(format_args!("table {table}"), values.len(), length as usize)?;
+        check_scores(format_args!("table {table}"), values)?;
+        self.values[start as usize..(start + length) as usize].copy_from_slice(values);
         Ok(())
     }
 
     /// Replaces the weight of a pattern.
-    pub fn set_pattern(&mut self, pattern: usize, weight: f64) -> Result<(), PatternError> {
-        if pattern >= self.weights.len() {
-            return Err(PatternError::Missing { kind: "pattern", index: pattern, count: self.weights.len() });
-        }
-        check_weight(pattern, weight)?;
+    pub fn set_pattern(&mut self, pattern: usize, weight: f64) -> Result<(), ModelError> {
+        check_index("pattern", pattern, 0..self.weights.len())?;
+        check_score(format_args!("pattern {pattern}"), weight)?;
         self.weights[pattern] = weight;
         Ok(())
     }
@@ -408,38 +383,10 @@ impl PatternModel {
             first => TableView::Sparse(&self.cells[first as usize..(first + length) as usize], contents),
         }
     }
-
-    fn check_vertex(&self, vertex: usize, place: impl Fn() -> String) -> Result<(), PatternError> {
-        let vertices = self.vertices();
-        if vertex < vertices {
-            Ok(())
-        } else {
-            Err(PatternError::Vertex { place: place(), vertex, vertices })
-        }
-    }
 }
 
-fn is_score(score: f64) -> bool {
-    score < f64::INFINITY
-}
-
-fn check_scores(scores: &[f64], place: impl Fn(usize) -> String) -> Result<(), PatternError> {
-    match scores.iter().position(|&s| !is_score(s)) {
-        None => Ok(()),
-        Some(at) => Err(PatternError::Score { place: place(at), score: scores[at] }),
-    }
-}
-
-fn check_weight(pattern: usize, weight: f64) -> Result<(), PatternError> {
-    if is_score(weight) {
-        Ok(())
-    } else {
-        Err(PatternError::Score { place: format!("pattern {pattern}"), score: weight })
-    }
-}
-
-fn check_room(needed: usize, kind: &'static str) -> Result<(), PatternError> {
-    if needed <= LIMIT { Ok(()) } else { Err(PatternError::TooLarge { kind, limit: LIMIT }) }
+fn check_room(needed: usize, kind: &'static str) -> Result<(), ModelError> {
+    if needed <= LIMIT { Ok(()) } else { Err(ModelError::too_large(kind, LIMIT)) }
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@
 //! many binary variables becomes one variable with a state for each; other large logic factors become a chain of small tables
 //! over running totals. Factors known only by an oracle have no table: such graphs go to branch and bound over AD3.
 
-use super::exact::{Network, NetworkError};
+use super::exact::Network;
 use crate::factor::Closed;
-use crate::model::{Graph, Literal};
+use crate::model::{Graph, Literal, ModelError};
 use crate::oracle::dense::DenseTable;
 use crate::oracle::sequence::Sequence;
 use crate::oracle::tree_labelling::TreeLabelling;
@@ -68,7 +68,9 @@ impl Draft {
         }
         for (g, group) in graph.groups.iter().enumerate() {
             if let Some(closed) = group.of::<Closed>() {
-                for (_, (kind, literals)) in closed.iter().enumerate().filter(|(f, _)| !merged.contains(&(g, *f))) {
+                for (_, (kind, literals)) in
+                    closed.iter().enumerate().filter(|(f, _)| !merged.contains(&(g, *f)))
+                {
                     let output = literals[literals.len() - 1].slot();
                     let absorbed = *kind == Closed::OrWithOutput
                         && degree.get(output) == Some(&1)
@@ -380,7 +382,7 @@ impl Draft {
         }
     }
 
-    fn finish(self) -> Result<Lowering, NetworkError> {
+    fn finish(self) -> Result<Lowering, ModelError> {
         let mut network = Network::new(&self.sizes)?;
         network.add_table(&[], &[self.constant])?;
         for (scope, scores) in &self.tables {

@@ -1,6 +1,6 @@
 use super::checker::*;
+use consonant_map::ModelError;
 use consonant_map::oracle::cut::MinimumCut;
-use consonant_map::oracle::error::OracleError;
 
 fn legal(links: usize, pairs: &[(usize, usize, f64)]) -> Vec<Legal> {
     (0..1usize << links)
@@ -44,11 +44,11 @@ fn cuts_agree_with_brute_force() {
 fn bad_cuts_are_refused() {
     let refused =
         |links, pairs: &[(usize, usize, f64)]| MinimumCut::new(links, pairs).expect_err("a bad cut");
-    assert!(matches!(refused(0, &[]), OracleError::Empty { .. }));
-    assert!(matches!(refused(2, &[(0, 2, 1.0)]), OracleError::OutOfRange { index: 2, .. }));
-    assert!(matches!(refused(2, &[(0, 1, 1.0), (1, 1, 1.0)]), OracleError::Pair { pair: 1, .. }));
+    assert!(matches!(refused(0, &[]), ModelError::Empty(_)));
+    assert!(matches!(refused(2, &[(0, 2, 1.0)]), ModelError::OutOfRange { index: 2, .. }));
+    assert!(refused(2, &[(0, 1, 1.0), (1, 1, 1.0)]).to_string().starts_with("pair 1 "));
     for weight in [-1.0, f64::NAN, f64::MAX, f64::INFINITY, f64::NEG_INFINITY] {
-        assert!(matches!(refused(2, &[(0, 1, weight)]), OracleError::Pair { pair: 0, .. }));
+        assert!(refused(2, &[(0, 1, weight)]).to_string().starts_with("pair 0 "));
     }
     let mut oracle = MinimumCut::new(2, &[(0, 1, 1.0)]).unwrap();
     assert!(oracle.set_weight(0, -1.0).is_err() && oracle.set_weight(1, 1.0).is_err());

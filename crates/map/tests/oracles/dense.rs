@@ -1,7 +1,7 @@
 use super::checker::*;
+use consonant_map::ModelError;
 use consonant_map::oracle::Oracle;
 use consonant_map::oracle::dense::DenseTable;
-use consonant_map::oracle::error::OracleError;
 
 fn legal(states: &[usize], table: &[f64]) -> Vec<Legal> {
     let joint = joint_states(states).into_iter().zip(table);
@@ -45,12 +45,12 @@ fn scores_change_in_place() {
 
 #[test]
 fn bad_tables_are_refused() {
-    assert!(matches!(DenseTable::new(&[], vec![]), Err(OracleError::Empty { .. })));
-    assert!(matches!(DenseTable::new(&[2, 0], vec![]), Err(OracleError::NoStates { variable: 1, .. })));
+    assert!(matches!(DenseTable::new(&[], vec![]), Err(ModelError::Empty(_))));
+    assert!(matches!(DenseTable::new(&[2, 0], vec![]), Err(ModelError::Empty(_))));
     assert!(matches!(
         DenseTable::new(&[2, 3], vec![0.0; 5]),
-        Err(OracleError::Size { expected: 6, found: 5, .. })
+        Err(ModelError::Length { expected: 6, came: 5, .. })
     ));
-    assert!(matches!(DenseTable::new(&[2], vec![0.0, f64::NAN]), Err(OracleError::Score { index: 1, .. })));
-    assert!(matches!(DenseTable::new(&[1 << 31, 4], vec![]), Err(OracleError::TooLarge { .. })));
+    assert!(matches!(DenseTable::new(&[2], vec![0.0, f64::NAN]), Err(ModelError::Score { .. })));
+    assert!(matches!(DenseTable::new(&[1 << 31, 4], vec![]), Err(ModelError::TooLarge { .. })));
 }

@@ -1,6 +1,6 @@
 use super::checker::*;
+use consonant_map::ModelError;
 use consonant_map::oracle::Oracle;
-use consonant_map::oracle::error::OracleError;
 use consonant_map::oracle::sequence::Sequence;
 
 /// Splits concatenated tables over `order` neighbouring positions.
@@ -86,10 +86,10 @@ fn scores_change_in_place() {
     let mut best = Vec::new();
     assert_eq!(oracle.maximize(&[0.0; 5], &mut Default::default(), &mut best), 5.0);
     assert_eq!(best, [1, 0, 0]);
-    assert!(matches!(oracle.set_pairs(0, &[]), Err(OracleError::OutOfRange { from: 1, to: 3, .. })));
-    assert!(matches!(oracle.set_triples(3, &[]), Err(OracleError::OutOfRange { .. })));
-    assert!(matches!(oracle.set_pairs(1, &[0.0]), Err(OracleError::Size { expected: 2, .. })));
-    assert!(matches!(oracle.set_pairs(1, &[0.0, f64::NAN]), Err(OracleError::Score { index: 1, .. })));
+    assert!(matches!(oracle.set_pairs(0, &[]), Err(ModelError::OutOfRange { from: 1, to: 3, .. })));
+    assert!(matches!(oracle.set_triples(3, &[]), Err(ModelError::OutOfRange { .. })));
+    assert!(matches!(oracle.set_pairs(1, &[0.0]), Err(ModelError::Length { expected: 2, .. })));
+    assert!(matches!(oracle.set_pairs(1, &[0.0, f64::NAN]), Err(ModelError::Score { .. })));
     let mut uniform = Sequence::uniform(1, 2, vec![0.0; 4]).unwrap();
     assert!(uniform.set_pairs(1, &[0.0; 4]).is_err());
     assert!(uniform.set_triples(2, &[0.0; 8]).is_err());
@@ -97,14 +97,14 @@ fn scores_change_in_place() {
 
 #[test]
 fn bad_chains_are_refused() {
-    assert!(matches!(Sequence::first_order(&[], vec![]), Err(OracleError::Empty { .. })));
-    assert!(matches!(Sequence::uniform(0, 2, vec![0.0; 4]), Err(OracleError::Empty { .. })));
-    assert!(matches!(Sequence::first_order(&[2, 0], vec![]), Err(OracleError::NoStates { variable: 1, .. })));
+    assert!(matches!(Sequence::first_order(&[], vec![]), Err(ModelError::Empty(_))));
+    assert!(matches!(Sequence::uniform(0, 2, vec![0.0; 4]), Err(ModelError::Empty(_))));
+    assert!(matches!(Sequence::first_order(&[2, 0], vec![]), Err(ModelError::Empty(_))));
     assert!(matches!(
         Sequence::first_order(&[2, 2], vec![0.0; 3]),
-        Err(OracleError::Size { expected: 4, .. })
+        Err(ModelError::Length { expected: 4, .. })
     ));
     assert!(Sequence::first_order(&[2, 2], vec![0.0, 0.0, f64::INFINITY, 0.0]).is_err());
     assert!(Sequence::second_order(&[2, 2], vec![0.0; 4], vec![0.0]).is_err());
-    assert!(matches!(Sequence::uniform(usize::MAX, 1 << 40, vec![]), Err(OracleError::TooLarge { .. })));
+    assert!(matches!(Sequence::uniform(usize::MAX, 1 << 40, vec![]), Err(ModelError::TooLarge { .. })));
 }

@@ -1,6 +1,6 @@
 use super::checker::*;
+use consonant_map::ModelError;
 use consonant_map::oracle::Oracle;
-use consonant_map::oracle::error::OracleError;
 use consonant_map::oracle::tree_budget::BudgetedTree;
 
 fn random_parents(nodes: usize, random: &mut Random) -> Vec<Option<usize>> {
@@ -61,16 +61,16 @@ fn bad_trees_are_refused() {
     let refused = |parents: &[Option<usize>], lengths: &[i64], budget| {
         BudgetedTree::new(parents, lengths, budget).expect_err("a bad tree")
     };
-    assert!(matches!(refused(&[], &[], 0), OracleError::Empty { .. }));
-    assert!(matches!(refused(&[None], &[1, 2], 0), OracleError::Size { expected: 1, found: 2, .. }));
-    assert!(matches!(refused(&[None], &[-1], 0), OracleError::Negative { value: -1, .. }));
-    assert!(matches!(refused(&[None], &[1], -3), OracleError::Negative { value: -3, .. }));
-    assert!(matches!(refused(&[None, Some(2)], &[1, 1], 1), OracleError::OutOfRange { index: 2, .. }));
-    assert!(matches!(refused(&[Some(0)], &[1], 1), OracleError::Cycle { node: 0, .. }));
+    assert!(matches!(refused(&[], &[], 0), ModelError::Empty(_)));
+    assert!(matches!(refused(&[None], &[1, 2], 0), ModelError::Length { expected: 1, came: 2, .. }));
+    assert!(matches!(refused(&[None], &[-1], 0), ModelError::Negative { value: -1.0, .. }));
+    assert!(matches!(refused(&[None], &[1], -3), ModelError::Negative { value: -3.0, .. }));
+    assert!(matches!(refused(&[None, Some(2)], &[1, 1], 1), ModelError::OutOfRange { index: 2, .. }));
+    assert!(matches!(refused(&[Some(0)], &[1], 1), ModelError::Cycle { node: 0, .. }));
     let cycle = [None, Some(2), Some(3), Some(2), Some(1)];
-    assert!(matches!(refused(&cycle, &[1; 5], 1), OracleError::Cycle { node: 2 | 3, .. }));
+    assert!(matches!(refused(&cycle, &[1; 5], 1), ModelError::Cycle { node: 2 | 3, .. }));
     let lengths = [1 << 40; 2];
-    assert!(matches!(refused(&[None, None], &lengths, 1 << 40), OracleError::TooLarge { .. }));
+    assert!(matches!(refused(&[None, None], &lengths, 1 << 40), ModelError::TooLarge { .. }));
     let mut oracle = BudgetedTree::new(&[None, None], &lengths, 5).unwrap();
     assert!(oracle.set_budget(-1).is_err() && oracle.set_budget(1 << 40).is_err());
     assert!(oracle.set_budget(1 << 41).is_ok());

@@ -22,7 +22,7 @@ use consonant_map::solver::master::MasterOptions;
 use consonant_map::solver::spanning_trees::SpanningTrees;
 use consonant_map::solver::two_slave::TwoSlave;
 use consonant_map::solver::{Limits, Method, solve};
-use consonant_map::{Ad3, Ad3Options, Certificate, Choice, Gap, Graph, ModelError, Solution, Variable};
+use consonant_map::{Ad3, Ad3Options, Certificate, Choice, Gap, Graph, Solution, Variable};
 
 use crate::NerError;
 use network::{Network, Vertex};
@@ -132,8 +132,7 @@ fn solve_graph(network: &Network, method: Method) -> Result<Solution, NerError> 
             let vertices: Vec<usize> = (first..=first + run.len()).collect();
             let states: Vec<usize> = vertices.iter().map(|&vertex| choices[vertex].states()).collect();
             let tables = run.iter().flat_map(|(_, table)| table.iter().copied()).collect();
-            let chain = Sequence::first_order(&states, tables)
-                .map_err(|error| ModelError::Oracle(error.to_string()))?;
+            let chain = Sequence::first_order(&states, tables)?;
             let variables: Vec<Variable> = vertices.into_iter().map(variable).collect();
             graph.oracle_over(chain, &variables)?;
         }

@@ -7,7 +7,7 @@ mod learn;
 pub(crate) use learn::learn;
 
 use consonant_map::oracle::sequence::Sequence;
-use consonant_map::{Ad3, Ad3Options, Certificate, Choice, Gap, Graph, ModelError, Variable};
+use consonant_map::{Ad3, Ad3Options, Certificate, Choice, Gap, Graph, Variable};
 use consonant_sequence::inference::{Chain, TransitionMask, Transitions, Workspace};
 
 use crate::NerError;
@@ -195,8 +195,7 @@ pub(crate) fn ad3(problem: &WordProblem<'_>) -> Result<WordAnswer, NerError> {
     let word_transitions = double(problem.word_transitions);
     let mut add = |tokens: &[usize], steps: Vec<f64>| -> Result<(), NerError> {
         let variables: Vec<Variable> = tokens.iter().map(|&token| Variable::Choice(choices[token])).collect();
-        let chain = Sequence::first_order(&vec![labels; tokens.len()], steps)
-            .map_err(|error| ModelError::Oracle(error.to_string()))?;
+        let chain = Sequence::first_order(&vec![labels; tokens.len()], steps)?;
         graph.oracle_over(chain, &variables)?;
         Ok(())
     };

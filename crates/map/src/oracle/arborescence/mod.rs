@@ -5,10 +5,9 @@ mod heaps;
 mod lists;
 
 use super::Oracle;
-use super::error::{OracleError, check_range};
+use crate::model::{ModelError, check_index};
 use lists::{Lists, NONE};
 
-const FACTOR: &str = "arborescence";
 /// From so many nodes on, sparse graphs are left to the heaps. Up to there the columns win at any density: one step in
 /// a heap costs as much as dozens of entries of a column.
 const MANY_NODES: usize = 2000;
@@ -45,7 +44,7 @@ pub enum RootChildren {
 /// let mut best = Vec::new();
 /// let value = tree.maximize(&[5.0, 4.0, 1.0, 1.0], &mut Default::default(), &mut best);
 /// assert_eq!((value, tree.heads(&best).collect::<Vec<_>>()), (6.0, vec![0, 1]));
-/// # Ok::<(), consonant_map::oracle::error::OracleError>(())
+/// # Ok::<(), consonant_map::ModelError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Arborescence {
@@ -73,7 +72,7 @@ impl Arborescence {
         nodes: usize,
         arcs: &[(usize, usize)],
         root_children: RootChildren,
-    ) -> Result<Self, OracleError> {
+    ) -> Result<Self, ModelError> {
         let mut own = Self::nothing();
         own.rebuild(nodes, arcs.iter().copied(), root_children)?;
         Ok(own)
@@ -85,20 +84,20 @@ impl Arborescence {
         nodes: usize,
         arcs: impl IntoIterator<Item = (usize, usize)>,
         root_children: RootChildren,
-    ) -> Result<(), OracleError> {
+    ) -> Result<(), ModelError> {
         self.fill(nodes, arcs, root_children, None)
     }
 
     /// Arborescences that may use every arc. The links are ordered by modifier, then by head: arcs 0→1, 2→1, …,
     /// 0→2, 1→2, 3→2, … .
-    pub fn complete(nodes: usize, root_children: RootChildren) -> Result<Self, OracleError> {
+    pub fn complete(nodes: usize, root_children: RootChildren) -> Result<Self, ModelError> {
         let mut own = Self::nothing();
         own.rebuild_complete(nodes, root_children)?;
         Ok(own)
     }
 
     /// Makes these the arborescences that may use every arc, in the same memory.
-    pub fn rebuild_complete(&mut self, nodes: usize, root_children: RootChildren) -> Result<(), OracleError> {
+    pub fn rebuild_complete(&mut self, nodes: usize, root_children: RootChildren) -> Result<(), ModelError> {
         if nodes.checked_mul(nodes).is_none_or(|arcs| arcs >= NONE as usize) {
             return Err(too_large());
         }
@@ -119,16 +118,16 @@ impl Arborescence {
         arcs: impl IntoIterator<Item = (usize, usize)>,
         root_children: RootChildren,
         has_heaps: Option<bool>,
-    ) -> Result<(), OracleError> {
+    ) -> Result<(), ModelError> {
         if nodes < 2 {
-            return Err(OracleError::Empty { factor: FACTOR, part: "node besides the root" });
+            return Err(ModelError::Empty("the arborescence besides its root".into()));
         }
         if nodes >= NONE as usize / 2 {
             return Err(too_large());
         }
         self.arcs.clear();
         for (link, (head, modifier)) in arcs.into_iter().enumerate() {
-            check_range(FACTOR, "node", head.max(modifier), 0, nodes)?;
+            check_index("node of the arborescence", head.max(modifier), 0..nodes)?;
             let reason = match (head, modifier) {
                 (_, 0) => "enters the root: node 0 has no head",
                 _ if head == modifier => "is a loop: a node cannot be its own head",
@@ -137,7 +136,7 @@ impl Arborescence {
                     continue;
                 }
             };
-            return Err(OracleError::Arc { link, head, modifier, reason });
+            return Err(unfit(link, (head, modifier), reason));
         }
         let arcs = &self.arcs;
         if arcs.len() >= NONE as usize {
@@ -147,8 +146,8 @@ impl Arborescence {
             has_heaps.unwrap_or(nodes > MANY_NODES && arcs.len() < nodes.saturating_mul(nodes) / 8);
         let duplicate = |link: u32| {
             let (head, modifier) = arcs[link as usize];
-            let reason = "is given twice: merge the two links";
-            OracleError::Arc { link: link as usize, head: head as usize, modifier: modifier as usize, reason }
+            let arc = (head as usize, modifier as usize);
+            unfit(link as usize, arc, "is given twice: merge the two links")
         };
         let mut lists = self.lists.take().unwrap_or_default();
         if arcs.len() >= nodes - 1 {
@@ -187,8 +186,12 @@ impl Arborescence {
     }
 }
 
-fn too_large() -> OracleError {
-    OracleError::TooLarge { factor: FACTOR, what: "links", limit: NONE as usize }
+fn too_large() -> ModelError {
+    ModelError::too_large("links of the arborescence", NONE as usize)
+}
+
+fn unfit(link: usize, (head, modifier): (usize, usize), reason: &str) -> ModelError {
+    ModelError::unfit(format_args!("arc {link} ({head} -> {modifier}) of the arborescence"), reason)
 }
 
 impl Oracle for Arborescence {

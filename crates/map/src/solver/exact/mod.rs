@@ -21,7 +21,7 @@
 //! let answer = solve(&network, &Options::default(), &mut |_| {});
 //! assert!(answer.certificate.is_optimal());
 //! assert_eq!(answer.certificate.value(), Some(2.0));
-//! # Ok::<(), consonant_map::solver::exact::NetworkError>(())
+//! # Ok::<(), consonant_map::ModelError>(())
 //! ```
 
 mod branch;
@@ -39,7 +39,7 @@ mod presolve;
 mod primal;
 
 pub(crate) use network::common_unit;
-pub use network::{Network, NetworkError, Table};
+pub use network::{Network, Table};
 
 use crate::certificate::{Certificate, Gap, Status};
 use branch::{Context, search};

@@ -1,6 +1,6 @@
 //! Networks of tables: the plain form in which the exact solver takes a problem.
 
-use thiserror::Error;
+use crate::model::{ModelError, check_distinct, check_index, check_length, check_scores};
 
 /// A dense table of log-scores over a few variables, the last variable of the scope fastest.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,56 +9,6 @@ pub struct Table {
     pub scope: Vec<u32>,
     /// One score for each joint state; `-inf` forbids it.
     pub scores: Vec<f64>,
-}
-
-/// Why a table or a score vector does not fit a [`Network`].
-#[derive(Clone, Debug, Error, PartialEq)]
-pub enum NetworkError {
-    /// A scope names a variable that does not exist.
-    #[error("variable {variable} is out of range: the network has {count} variables, numbered from 0")]
-    UnknownVariable {
-        /// The index as given.
-        variable: usize,
-        /// How many variables there are.
-        count: usize,
-    },
-    /// A scope names a variable twice.
-    #[error(
-        "variable {0} occurs twice in one scope: give every variable once and a table over distinct variables"
-    )]
-    RepeatedVariable(usize),
-    /// The number of scores is not the product of the domain sizes.
-    #[error(
-        "a table over {scope:?} needs {expected} scores, one for each joint state, but {found} were given"
-    )]
-    WrongLength {
-        /// The scope as given.
-        scope: Vec<usize>,
-        /// Product of the domain sizes.
-        expected: usize,
-        /// Number of scores given.
-        found: usize,
-    },
-    /// A score is NaN or plus infinity.
-    #[error(
-        "score {value} at entry {entry} of the table over {scope:?} is not allowed: scores are finite, or -inf to forbid a state"
-    )]
-    BadScore {
-        /// The scope as given.
-        scope: Vec<usize>,
-        /// Position in the table.
-        entry: usize,
-        /// The score as given.
-        value: f64,
-    },
-    /// A domain is too large to be indexed.
-    #[error("variable {variable} has {size} states: at most 65535 are supported")]
-    DomainTooLarge {
-        /// The variable.
-        variable: usize,
-        /// Its number of states.
-        size: usize,
-    },
 }
 
 /// Variables with finite domains, and a score that is a sum of a constant, one vector for each
@@ -71,7 +21,7 @@ pub enum NetworkError {
 /// network.add_table(&[0], &[0.0, 1.0])?;
 /// network.add_table(&[1, 0], &[0.0, 0.5, 2.0, f64::NEG_INFINITY, 0.0, 0.0])?;
 /// assert_eq!(network.value(&[0, 1]), 2.0);
-/// # Ok::<(), consonant_map::solver::exact::NetworkError>(())
+/// # Ok::<(), consonant_map::ModelError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Network {
@@ -83,10 +33,11 @@ pub struct Network {
 
 impl Network {
     /// A network over variables with these numbers of states, all scores zero.
-    pub fn new(sizes: &[usize]) -> Result<Self, NetworkError> {
+    pub fn new(sizes: &[usize]) -> Result<Self, ModelError> {
         for (variable, &size) in sizes.iter().enumerate() {
             if size > usize::from(u16::MAX) {
-                return Err(NetworkError::DomainTooLarge { variable, size });
+                let what = format!("states of variable {variable} of the network");
+                return Err(ModelError::TooLarge { what, limit: usize::from(u16::MAX) });
             }
         }
         Ok(Self {
@@ -104,27 +55,14 @@ impl Network {
 
     /// Adds a table of log-scores; the last variable of `scope` runs fastest. An empty scope with
     /// one score is a constant; tables over the same variables add up.
-    pub fn add_table(&mut self, scope: &[usize], scores: &[f64]) -> Result<(), NetworkError> {
-        let count = self.sizes.len();
-        for (position, &variable) in scope.iter().enumerate() {
-            if variable >= count {
-                return Err(NetworkError::UnknownVariable { variable, count });
-            }
-            if scope[..position].contains(&variable) {
-                return Err(NetworkError::RepeatedVariable(variable));
-            }
+    pub fn add_table(&mut self, scope: &[usize], scores: &[f64]) -> Result<(), ModelError> {
+        for &variable in scope {
+            check_index("variable of the network", variable, 0..self.sizes.len())?;
         }
+        check_distinct("a table", &mut scope.to_vec())?;
         let expected = scope.iter().try_fold(1usize, |product, &v| product.checked_mul(self.sizes[v]));
-        if expected != Some(scores.len()) {
-            return Err(NetworkError::WrongLength {
-                scope: scope.to_vec(),
-                expected: expected.unwrap_or(usize::MAX),
-                found: scores.len(),
-            });
-        }
-        if let Some(entry) = scores.iter().position(|s| s.is_nan() || *s == f64::INFINITY) {
-            return Err(NetworkError::BadScore { scope: scope.to_vec(), entry, value: scores[entry] });
-        }
+        check_length(format_args!("a table over {scope:?}"), scores.len(), expected.unwrap_or(usize::MAX))?;
+        check_scores(format_args!("the table over {scope:?}"), scores)?;
         match *scope {
             [] => self.constant += scores[0],
             [variable] => {
