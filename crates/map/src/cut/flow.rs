@@ -200,6 +200,14 @@ impl Cut {
         positive + f64::EPSILON * (self.degree as f64 * magnitude + self.nodes.len() as f64 * positive)
     }
 
+    /// How much of the weight of each pair its first variable has, as the flow splits it.
+    pub(crate) fn shares(&self) -> impl Iterator<Item = f64> {
+        let share = |&(arc, forward, backward): &(u32, f64, f64)| {
+            self.arcs[arc as usize].residual.clamp(0.0, forward + backward)
+        };
+        self.pairs.iter().map(share)
+    }
+
     fn ends(&self, arc: u32) -> (usize, usize) {
         let Arc { head, sister, .. } = self.arcs[arc as usize];
         (self.arcs[sister as usize].head as usize, head as usize)

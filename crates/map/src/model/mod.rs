@@ -18,6 +18,7 @@ use crate::factor::Closed;
 use crate::group::Group;
 use rustc_hash::FxHashMap;
 use std::any::TypeId;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Names a factor of a graph.
@@ -110,8 +111,18 @@ impl Graph {
 
     /// The number of states of a variable: 2 for a binary one.
     pub fn states(&self, variable: usize) -> usize {
-        let slots = (self.first_slot[variable + 1] - self.first_slot[variable]) as usize;
-        if self.is_binary(variable) { 2 } else { slots }
+        if self.is_binary(variable) { 2 } else { self.slots_of(variable).len() }
+    }
+
+    /// The slots of a variable.
+    pub(crate) fn slots_of(&self, variable: usize) -> Range<usize> {
+        self.first_slot[variable] as usize..self.first_slot[variable + 1] as usize
+    }
+
+    /// The state of a variable whose slots are on as `on` says; none if a choice has no state that is on.
+    pub(crate) fn state_of(&self, variable: usize, on: impl Fn(usize) -> bool) -> Option<usize> {
+        let mut slots = self.slots_of(variable);
+        if self.is_binary(variable) { Some(on(slots.start) as usize) } else { slots.position(on) }
     }
 
     pub(crate) fn is_binary(&self, variable: usize) -> bool {
@@ -152,12 +163,9 @@ impl Graph {
     pub(crate) fn assignment_of(&self, on: &[bool]) -> Option<Vec<u32>> {
         (0..self.variables())
             .map(|variable| {
-                let slots = &on[self.first_slot[variable] as usize..self.first_slot[variable + 1] as usize];
-                if self.is_binary(variable) {
-                    return Some(slots[0] as u32);
-                }
-                let state = slots.iter().position(|&on| on)?;
-                (slots.iter().filter(|&&on| on).count() == 1).then_some(state as u32)
+                let state = self.state_of(variable, |slot| on[slot])?;
+                let is_one = on[self.slots_of(variable)].iter().filter(|&&on| on).count() == 1;
+                (is_one || self.is_binary(variable)).then_some(state as u32)
             })
             .collect()
     }

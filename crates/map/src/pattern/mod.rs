@@ -24,10 +24,8 @@
 //! ```
 
 mod forest;
-mod improve;
 mod model;
 
 pub(crate) use forest::Forest;
-pub(crate) use improve::Improver;
 pub use model::PatternModel;
 pub(crate) use model::{Member, TableView};

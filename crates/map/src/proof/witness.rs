@@ -1,5 +1,6 @@
 //! Witnesses of maxima that have no closed form.
 
+use crate::cut::{Cut, PseudoBoolean};
 use consonant_problem::{Factor, Kind};
 use consonant_verify::{Domains, Witness};
 
@@ -136,65 +137,21 @@ fn open_cycles(nodes: usize, arcs: &[(usize, usize, f64)], chosen: &[Option<usiz
     root_arcs
 }
 
-/// How much of each pair's score its first literal takes, so that the positive sums are least: excess is moved from where it is
-/// positive to where it is negative, along shortest ways.
+/// How much of each pair's score its first literal takes, so that the positive sums are least: a maximum flow tells.
 fn flow(linear: &[f64], pairs: &[(usize, usize, f64)]) -> Vec<f64> {
-    let mut first: Vec<f64> = pairs.iter().map(|pair| pair.2 / 2.0).collect();
-    let mut excess = linear.to_vec();
-    let mut of = vec![Vec::new(); linear.len()];
-    for (index, &(a, b, score)) in pairs.iter().enumerate() {
-        excess[a] += first[index];
-        excess[b] += score - first[index];
-        of[a].push(index);
-        of[b].push(index);
+    let mut function = PseudoBoolean::new(linear.len());
+    // Beyond this a literal's own number decides, whatever it takes of its pairs; infinite ones become finite.
+    let mut decisive = vec![1.0; linear.len()];
+    for &(a, b, score) in pairs {
+        let added = function.add_pair(a, b, score);
+        debug_assert!(added.is_ok(), "{added:?}");
+        decisive[a] += 2.0 * score;
+        decisive[b] += 2.0 * score;
     }
-    let tiny = 1e-15 * pairs.iter().map(|pair| pair.2).fold(0.0, f64::max);
-    let open = |i: usize| linear[i].is_finite();
-    for _ in 0..20 * (linear.len() + pairs.len()) {
-        // From all nodes with positive excess at once, breadth first.
-        let mut from = vec![usize::MAX; linear.len()];
-        let mut queue: Vec<usize> = (0..linear.len()).filter(|&i| open(i) && excess[i] > tiny).collect();
-        let sources = queue.len();
-        queue.iter().for_each(|&i| from[i] = pairs.len());
-        let mut next = 0;
-        let mut end = None;
-        while next < queue.len() && end.is_none() {
-            let node = queue[next];
-            next += 1;
-            for &pair in &of[node] {
-                let (a, b, score) = pairs[pair];
-                let other = a + b - node;
-                let room = if node == a { first[pair] } else { score - first[pair] };
-                if open(other) && from[other] == usize::MAX && room > tiny {
-                    from[other] = pair;
-                    queue.push(other);
-                    if excess[other] < -tiny {
-                        end = Some(other);
-                        break;
-                    }
-                }
-            }
-        }
-        let Some(end) = end.filter(|_| sources > 0) else { break };
-        let mut amount = -excess[end];
-        let mut node = end;
-        while from[node] < pairs.len() {
-            let (a, b, score) = pairs[from[node]];
-            let before = a + b - node;
-            amount = amount.min(if before == a { first[from[node]] } else { score - first[from[node]] });
-            node = before;
-        }
-        amount = amount.min(excess[node]);
-        excess[node] -= amount;
-        let mut node = end;
-        excess[end] += amount;
-        while from[node] < pairs.len() {
-            let (a, b, score) = pairs[from[node]];
-            let before = a + b - node;
-            let moved = if before == a { -amount } else { amount };
-            first[from[node]] = (first[from[node]] + moved).clamp(0.0, score);
-            node = before;
-        }
+    let mut cut = Cut::new(&function);
+    for (i, (&own, &decisive)) in linear.iter().zip(&decisive).enumerate() {
+        cut.set_unary(i, own.clamp(-decisive, decisive));
     }
-    first
+    cut.solve();
+    cut.shares().collect()
 }

@@ -1,45 +1,18 @@
 //! Branch and bound over AD3's bound, for graphs with factors that only an oracle knows.
 //!
-//! Best-first with dives: of the two children of a node the one the relaxation prefers is solved next, the other waits in a
-//! heap by its bound. AD3 goes on from the multipliers of the node solved last. What the bound alone decides is fixed before
-//! branching, which leaves little to branch on where the relaxation is good.
+//! Of the two halves of a case the one that the relaxation prefers is solved next. AD3 goes on from the multipliers of
+//! the case solved last. What the bound alone decides is fixed before branching, which leaves little to branch on where
+//! the relaxation is good.
 
 use super::Limits;
 use super::ad3::{Ad3, Ad3Options};
+use super::best_first::{self, Expansion};
 use super::exact::common_unit;
 use crate::certificate::{Certificate, Gap, Status};
 use crate::factor::Closed;
 use crate::model::Graph;
 use crate::solution::{Solution, TracePoint};
-use std::collections::BinaryHeap;
 use std::time::Instant;
-
-/// A subproblem: which slots are fixed, and what its parent proved.
-struct Node {
-    bound: f64,
-    depth: usize,
-    fixed: Vec<Option<bool>>,
-}
-
-impl PartialEq for Node {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Node {}
-
-impl PartialOrd for Node {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Node {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.bound.total_cmp(&other.bound).then(self.depth.cmp(&other.depth))
-    }
-}
 
 /// Iterations of AD3 at the root, and at other nodes, which start from its multipliers.
 const ROOT_ITERATIONS: usize = 2000;
@@ -53,7 +26,7 @@ pub(crate) fn solve(graph: &Graph, limits: &Limits) -> Solution {
         parallel: limits.parallel,
         ..Ad3Options::default()
     };
-    Search::new(graph, &mut Ad3::new(options), limits).finish(None)
+    Search::new(graph, &mut Ad3::new(options), limits, None).finish()
 }
 
 impl Ad3 {
@@ -82,7 +55,7 @@ impl Ad3 {
             return relaxed;
         }
         let options = self.options.clone();
-        let solution = Search::new(graph, self, limits).finish(Some(relaxed));
+        let solution = Search::new(graph, self, limits, Some(relaxed)).finish();
         self.options = options;
         solution
     }
@@ -97,6 +70,10 @@ struct Search<'a> {
     gap: Gap,
     /// Every value is a multiple of this; zero when nothing is known.
     unit: f64,
+    /// The solution of the whole, where it is known.
+    root: Option<Solution>,
+    /// Cases were left out because nothing in them is worth more than this.
+    left_out: f64,
     nodes: usize,
     trace: Vec<TracePoint>,
     start: Instant,
@@ -104,12 +81,21 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(graph: &'a Graph, ad3: &'a mut Ad3, limits: &'a Limits) -> Self {
-        let options = ad3.options.clone();
-        let (start, trace) = (Instant::now(), Vec::new());
-        let unit = score_unit(graph);
-        let gap = Gap::from(limits.gap).at_scale(ad3.scale());
-        Search { graph, ad3, options, best: None, gap, unit, nodes: 0, trace, start, limits }
+    fn new(graph: &'a Graph, ad3: &'a mut Ad3, limits: &'a Limits, root: Option<Solution>) -> Self {
+        Search {
+            graph,
+            options: ad3.options.clone(),
+            best: None,
+            gap: Gap::from(limits.gap).at_scale(ad3.scale()),
+            ad3,
+            unit: score_unit(graph),
+            root,
+            left_out: f64::NEG_INFINITY,
+            nodes: 0,
+            trace: Vec::new(),
+            start: Instant::now(),
+            limits,
+        }
     }
 
     fn value(&self) -> f64 {
@@ -125,74 +111,9 @@ impl<'a> Search<'a> {
         value + self.gap.slack(value).max(self.unit * (1.0 - 1e-4))
     }
 
-    fn out_of_limits(&self) -> bool {
-        self.limits.time_limit.is_some_and(|limit| self.start.elapsed().as_secs_f64() >= limit)
-            || self.limits.max_iterations.is_some_and(|limit| self.nodes >= limit)
-    }
-
-    /// Searches; returns the bound on the whole problem. The solution of the root may be known.
-    fn run(&mut self, mut root: Option<Solution>) -> f64 {
-        let mut open = BinaryHeap::new();
-        let fixed = vec![None; self.graph.slots()];
-        let mut next = Some(Node { bound: f64::INFINITY, depth: 0, fixed });
-        // Nodes given up at a limit or with everything fixed still count in the bound.
-        let mut closed = f64::NEG_INFINITY;
-        loop {
-            let Some(mut node) = next.take().or_else(|| open.pop()) else { return closed };
-            if node.bound <= self.needed() {
-                // The heap is ordered: nothing better is left, but a dive may have come here by itself.
-                closed = closed.max(node.bound.min(self.needed()));
-                continue;
-            }
-            if root.is_none() && self.nodes > 0 && self.out_of_limits() {
-                let waiting = open.peek().map_or(f64::NEG_INFINITY, |n: &Node| n.bound);
-                return closed.max(node.bound).max(waiting);
-            }
-            let solution = root.take().unwrap_or_else(|| self.solve_node(&node));
-            let certificate = solution.certificate;
-            let bound = certificate.bound().min(node.bound);
-            self.record(bound.max(open.peek().map_or(f64::NEG_INFINITY, |n: &Node| n.bound)).max(closed));
-            if certificate.status() == Status::Infeasible {
-                continue;
-            }
-            let relaxed = solution.marginals.clone();
-            self.keep(solution);
-            if bound <= self.needed() || certificate.is_optimal() {
-                closed = closed.max(bound.min(self.needed()));
-                continue;
-            }
-            if self.value() > f64::NEG_INFINITY {
-                // What decisions leave out counts in the bound: only what is hardly better than the best known is left out.
-                let value = self.value();
-                let needed = value + (1e-3 * self.gap.slack(value)).max(self.unit * (1.0 - 1e-4));
-                let open = |fixed: &[Option<bool>]| fixed.iter().filter(|slot| slot.is_none()).count();
-                let before = open(&node.fixed);
-                let goes_on = self.ad3.decide(self.graph, needed, &mut node.fixed);
-                if !goes_on || open(&node.fixed) < before {
-                    closed = closed.max(bound.min(needed));
-                }
-                if !goes_on {
-                    continue;
-                }
-            }
-            let Some((slot, preferred)) = self.branch_on(&node.fixed, &relaxed) else {
-                self.evaluate_leaf(&node.fixed);
-                continue;
-            };
-            let child = |on: bool| {
-                let mut fixed = node.fixed.clone();
-                self.fix(&mut fixed, slot, on);
-                Node { bound, depth: node.depth + 1, fixed }
-            };
-            open.push(child(!preferred));
-            next = Some(child(preferred));
-        }
-    }
-
-    fn solve_node(&mut self, node: &Node) -> Solution {
-        let root = node.depth == 0;
+    fn solve_case(&mut self, fixed: &[Option<bool>], depth: u32) -> Solution {
         let most = self.options.max_iterations;
-        let most = if root { most } else { most.min(NODE_ITERATIONS) };
+        let most = if depth == 0 { most } else { most.min(NODE_ITERATIONS) };
         let left = |limit: f64| (limit - self.start.elapsed().as_secs_f64()).max(0.0);
         self.ad3.options = Ad3Options {
             max_iterations: most,
@@ -202,7 +123,7 @@ impl<'a> Search<'a> {
             ..self.options.clone()
         };
         self.nodes += 1;
-        let solution = self.ad3.solve_fixed(self.graph, &node.fixed);
+        let solution = self.ad3.solve_fixed(self.graph, fixed);
         self.gap = self.gap.at_scale(self.ad3.scale());
         solution
     }
@@ -213,7 +134,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Every slot is fixed: the node is one assignment.
+    /// Every slot is fixed: the case is one assignment.
     fn evaluate_leaf(&mut self, fixed: &[Option<bool>]) {
         let on: Vec<bool> = fixed.iter().map(|&on| on == Some(true)).collect();
         let Some(assignment) = self.graph.assignment_of(&on) else { return };
@@ -222,13 +143,6 @@ impl<'a> Search<'a> {
             let marginals = on.iter().map(|&on| on as u8 as f64).collect();
             self.best =
                 Some(Solution::new(self.graph, Certificate::exact(value), assignment, marginals, Vec::new()));
-        }
-    }
-
-    fn record(&mut self, bound: f64) {
-        if self.limits.trace {
-            let (iteration, seconds) = (self.nodes, self.start.elapsed().as_secs_f64());
-            self.trace.push(TracePoint { iteration, seconds, bound, value: self.value() });
         }
     }
 
@@ -247,15 +161,15 @@ impl<'a> Search<'a> {
         let graph = self.graph;
         let variable = graph.slot_variable[slot] as usize;
         if on && !graph.is_binary(variable) {
-            fixed[graph.first_slot[variable] as usize..graph.first_slot[variable + 1] as usize]
-                .fill(Some(false));
+            fixed[graph.slots_of(variable)].fill(Some(false));
         }
         fixed[slot] = Some(on);
     }
 
     /// Searches and says what was found.
-    fn finish(mut self, root: Option<Solution>) -> Solution {
-        let bound = self.run(root);
+    fn finish(mut self) -> Solution {
+        let slots = self.graph.slots();
+        let bound = best_first::run(&mut self, vec![None; slots]).max(self.left_out);
         let value = self.value();
         let whole = |bound: f64| (bound / self.unit + 1e-5).floor() * self.unit;
         let bound = if self.unit > 0.0 && bound.is_finite() { whole(bound) } else { bound };
@@ -266,6 +180,73 @@ impl<'a> Search<'a> {
         let certificate = certificate.after(self.nodes, self.start.elapsed().as_secs_f64());
         let best = self.best.unwrap_or_else(|| super::infeasible(self.graph));
         best.with(certificate, self.trace)
+    }
+}
+
+impl best_first::Search for Search<'_> {
+    /// Which slots are fixed.
+    type Part = Vec<Option<bool>>;
+
+    fn cut(&self) -> f64 {
+        self.needed()
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.limits.time_limit.is_some_and(|limit| self.start.elapsed().as_secs_f64() >= limit)
+            || self.limits.max_iterations.is_some_and(|limit| self.nodes >= limit)
+    }
+
+    fn expand(&mut self, mut fixed: Self::Part, bound: f64, depth: u32) -> Expansion<Self::Part> {
+        let solution = self.root.take().unwrap_or_else(|| self.solve_case(&fixed, depth));
+        let certificate = solution.certificate;
+        let bound = certificate.bound().min(bound);
+        if certificate.status() == Status::Infeasible {
+            return Expansion::Closed;
+        }
+        let relaxed = solution.marginals.clone();
+        self.keep(solution);
+        if bound <= self.needed() || certificate.is_optimal() {
+            self.leave_out(bound);
+            return Expansion::Closed;
+        }
+        if self.value() > f64::NEG_INFINITY {
+            // What decisions leave out counts in the bound: only what is hardly better than the best known is left out.
+            let value = self.value();
+            let needed = value + (1e-3 * self.gap.slack(value)).max(self.unit * (1.0 - 1e-4));
+            let open = |fixed: &[Option<bool>]| fixed.iter().filter(|slot| slot.is_none()).count();
+            let before = open(&fixed);
+            let goes_on = self.ad3.decide(self.graph, needed, &mut fixed);
+            if !goes_on || open(&fixed) < before {
+                self.left_out = self.left_out.max(bound.min(needed));
+            }
+            if !goes_on {
+                return Expansion::Closed;
+            }
+        }
+        let Some((slot, preferred)) = self.branch_on(&fixed, &relaxed) else {
+            self.evaluate_leaf(&fixed);
+            return Expansion::Closed;
+        };
+        let mut other = fixed.clone();
+        self.fix(&mut fixed, slot, preferred);
+        self.fix(&mut other, slot, !preferred);
+        Expansion::Split(Box::new([fixed, other]), bound)
+    }
+
+    fn held(_: &Self::Part) -> usize {
+        0
+    }
+
+    fn leave_out(&mut self, bound: f64) {
+        self.left_out = self.left_out.max(bound.min(self.needed()));
+    }
+
+    fn report(&mut self, bound: f64) {
+        if self.limits.trace {
+            let (iteration, seconds) = (self.nodes, self.start.elapsed().as_secs_f64());
+            let (value, bound) = (self.value(), bound.max(self.left_out).max(self.value()));
+            self.trace.push(TracePoint { iteration, seconds, bound, value });
+        }
     }
 }
 

@@ -118,16 +118,7 @@ impl Lowering {
 /// The graph's assignment, given the state of each lowered variable.
 pub(crate) fn assignment(graph: &Graph, sites: &[Site], state: impl Fn(usize) -> usize) -> Vec<u32> {
     let on = |slot: usize| state(sites[slot].variable) == sites[slot].state;
-    (0..graph.variables())
-        .map(|variable| {
-            let mut slots = graph.first_slot[variable] as usize..graph.first_slot[variable + 1] as usize;
-            if graph.is_binary(variable) {
-                on(slots.start) as u32
-            } else {
-                slots.position(on).unwrap_or(0) as u32
-            }
-        })
-        .collect()
+    (0..graph.variables()).map(|variable| graph.state_of(variable, on).unwrap_or(0) as u32).collect()
 }
 
 impl Draft {
@@ -164,7 +155,7 @@ impl Draft {
             merged.push((group, factor));
         }
         for variable in 0..graph.variables() {
-            let slots = graph.first_slot[variable] as usize..graph.first_slot[variable + 1] as usize;
+            let slots = graph.slots_of(variable);
             if self.sites[slots.start].variable != usize::MAX {
                 continue;
             }

@@ -4,6 +4,7 @@
 //! ([`Ad3`], [`TwoSlave`](two_slave::TwoSlave), …), which keeps its buffers and warm state.
 
 pub mod ad3;
+mod best_first;
 mod branch_and_bound;
 pub(crate) mod dual;
 pub mod exact;

@@ -43,11 +43,9 @@ impl Penalties {
         let known = Ad3::new(options).solve(graph);
         let value = known.certificate.value()?;
         // The best of every variable and of every factor alone.
-        let slots =
-            |variable: usize| graph.first_slot[variable] as usize..graph.first_slot[variable + 1] as usize;
         let best = |variable: usize| {
             let none = if graph.is_binary(variable) { 0.0 } else { f64::NEG_INFINITY };
-            graph.scores[slots(variable)].iter().copied().fold(none, f64::max)
+            graph.scores[graph.slots_of(variable)].iter().copied().fold(none, f64::max)
         };
         let factors = graph.groups.iter().map(|group| group.magnitude()).sum::<Option<f64>>()?;
         let bests: Vec<f64> = (0..graph.variables()).map(best).collect();
@@ -59,12 +57,13 @@ impl Penalties {
         let (mut scores, mut offset, mut forced) = (graph.scores.clone(), graph.offset, Vec::new());
         for variable in 0..graph.variables() {
             if !graph.is_binary(variable) {
-                slots(variable)
+                graph
+                    .slots_of(variable)
                     .filter(|&s| hopeless(variable, scores[s]))
                     .for_each(|s| forced.push((s, false)));
                 continue;
             }
-            let slot = slots(variable).start;
+            let slot = graph.slots_of(variable).start;
             if hopeless(variable, scores[slot]) {
                 forced.push((slot, false));
             } else if hopeless(variable, 0.0) {

@@ -1,29 +1,29 @@
-//! Branch and bound: best-first between dives, with every reduction and bound at every node.
+//! Branch and bound with every reduction and bound at every node.
 
-use super::components::{Part, components};
+use super::components::{Component, components};
 use super::cycles::{Budget, tighten};
 use super::elimination::{Eliminated, eliminate};
 use super::lift::{Lift, Step};
 use super::limits::Limits;
-use super::local_search::Dice;
 use super::messages::{Schedule, decode};
 use super::network::Network;
 use super::ordering::best_order;
 use super::presolve::{Reductions, reduce};
-use super::primal::{Effort, losses};
 use super::{Options, Progress};
 use crate::certificate::Gap;
-use std::collections::BinaryHeap;
+use crate::solver::best_first::{self, Search};
+use crate::solver::primal::{Dice, Effort, losses};
 use std::sync::Arc;
 
-/// Table entries that open nodes may hold together before the search goes depth-first.
-const OPEN_ENTRIES: usize = 1 << 26;
+/// A network, and how it came from the whole.
+type Part = (Network, Option<Arc<Lift>>);
+type Expansion = best_first::Expansion<Part>;
 
 /// What all searches of one solve share.
-pub(super) struct Context<'a> {
-    pub(super) options: &'a Options,
-    pub(super) limits: Limits,
-    pub(super) nodes: u64,
+pub(crate) struct Context<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) limits: Limits,
+    pub(crate) nodes: u64,
     /// What the caller's scores were divided by.
     scale: f64,
     gap: Gap,
@@ -31,18 +31,18 @@ pub(super) struct Context<'a> {
     unit: f64,
     observe: &'a mut dyn FnMut(Progress),
     /// What the network at hand is worth less than the whole, as far as that is known.
-    pub(super) base: f64,
+    pub(crate) base: f64,
     /// Components of the whole.
-    pub(super) parts: usize,
+    pub(crate) parts: usize,
     /// What no tolerance exceeds.
-    pub(super) most_tolerance: f64,
+    pub(crate) most_tolerance: f64,
     /// Bound and value of the components that are not being searched.
-    pub(super) base_bound: f64,
-    pub(super) base_value: Option<f64>,
+    pub(crate) base_bound: f64,
+    pub(crate) base_value: Option<f64>,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         scale: f64,
         unit: f64,
         gap: Gap,
@@ -67,7 +67,7 @@ impl<'a> Context<'a> {
 }
 
 impl Context<'_> {
-    pub(super) fn reductions(&self, thorough: bool) -> Reductions {
+    pub(crate) fn reductions(&self, thorough: bool) -> Reductions {
         Reductions {
             dominance: match (self.options.dominance, thorough) {
                 (false, _) => 0,
@@ -93,112 +93,41 @@ impl Context<'_> {
     }
 
     /// Allows no component more than its share of the gap of a whole that is worth `value`.
-    pub(super) fn narrow(&mut self, value: f64) {
+    pub(crate) fn narrow(&mut self, value: f64) {
         self.most_tolerance = self.share(value);
     }
 
     /// Whether all scores are whole numbers, whose sums are exact.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.unit > 0.0
     }
 
     /// The largest score that integer tables allow up to `bound`; any other bound stays as it is.
-    pub(super) fn round_down(&self, bound: f64) -> f64 {
+    pub(crate) fn round_down(&self, bound: f64) -> f64 {
         if self.unit > 0.0 { (bound / self.unit + 1e-4).floor() * self.unit } else { bound }
     }
 
     /// Nothing at or below this is worth finding once `value` is known.
-    pub(super) fn cut(&self, value: f64) -> f64 {
+    pub(crate) fn cut(&self, value: f64) -> f64 {
         if self.unit > 0.0 { value + self.unit * (1.0 - 1e-4) } else { value + self.tolerance(value) }
     }
 }
 
 /// Result of one search.
-pub(super) struct Found {
-    pub(super) best: Option<(f64, Vec<usize>)>,
+pub(crate) struct Found {
+    pub(crate) best: Option<(f64, Vec<usize>)>,
     /// Upper bound on everything, the best included.
-    pub(super) bound: f64,
+    pub(crate) bound: f64,
     /// Whether nothing above the threshold was left unexplored.
-    pub(super) exact: bool,
-}
-
-struct Node {
-    network: Network,
-    lift: Option<Arc<Lift>>,
-    bound: f64,
-    depth: u32,
-    /// Zero while memory is plenty, else the depth: deeper nodes then go first.
-    urgency: u32,
-    serial: u64,
-}
-
-impl PartialEq for Node {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-impl Eq for Node {}
-impl PartialOrd for Node {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Node {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.urgency.cmp(&other.urgency))
-            .then(self.bound.total_cmp(&other.bound))
-            .then(self.serial.cmp(&other.serial))
-    }
+    pub(crate) exact: bool,
 }
 
 /// Searches one connected network for its best assignment above `threshold`.
-pub(super) fn search(network: &Network, threshold: f64, context: &mut Context, outermost: bool) -> Found {
-    let mut tree = Tree {
-        root: network,
-        best: None,
-        cut: threshold,
-        threshold,
-        open: BinaryHeap::new(),
-        open_entries: 0,
-        serial: 0,
-        outermost,
-        dice: Dice::new(1),
-    };
-    let mut current = Some(Node {
-        network: network.clone(),
-        lift: None,
-        bound: f64::INFINITY,
-        depth: 0,
-        urgency: 0,
-        serial: 0,
-    });
-    // Bounds of nodes that a limit left unexplored.
-    let mut unexplored = f64::NEG_INFINITY;
-    while let Some(node) = current.take().or_else(|| tree.pop()) {
-        if node.bound <= tree.cut {
-            continue;
-        }
-        if context.stopped() && node.depth > 0 {
-            unexplored = unexplored.max(node.bound);
-            break;
-        }
-        context.nodes += 1;
-        match tree.expand(node, context) {
-            Expansion::Closed => {}
-            Expansion::Interrupted(bound) => unexplored = unexplored.max(bound),
-            Expansion::Split(halves) => {
-                let [dive, rest] = *halves;
-                tree.push(rest);
-                current = Some(dive);
-            }
-        }
-        if outermost {
-            let diving = current.as_ref().map_or(f64::NEG_INFINITY, |node| node.bound);
-            let bound = tree.open_bound().max(diving).max(unexplored);
-            tree.report(bound, context);
-        }
-    }
-    let open = tree.open_bound().max(unexplored);
+pub(crate) fn search(network: &Network, threshold: f64, context: &mut Context, outermost: bool) -> Found {
+    let tree = Tree { root: network, best: None, cut: threshold, threshold, outermost, dice: Dice::new(1) };
+    let mut running = Running { tree, context };
+    let open = best_first::run(&mut running, (network.clone(), None));
+    let Running { tree, context } = running;
     let exact = open <= tree.cut;
     let closed = match &tree.best {
         Some((value, _)) if context.unit > 0.0 => *value,
@@ -208,13 +137,38 @@ pub(super) fn search(network: &Network, threshold: f64, context: &mut Context, o
     Found { bound: if exact { closed } else { open.max(closed) }, exact, best: tree.best }
 }
 
-enum Expansion {
-    /// Solved, or nothing good inside.
-    Closed,
-    /// A limit struck; the bound of what is left.
-    Interrupted(f64),
-    /// Two halves, the more promising first.
-    Split(Box<[Node; 2]>),
+/// A search at work.
+struct Running<'t, 'c, 'o> {
+    tree: Tree<'t>,
+    context: &'c mut Context<'o>,
+}
+
+impl Search for Running<'_, '_, '_> {
+    type Part = Part;
+
+    fn cut(&self) -> f64 {
+        self.tree.cut
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.context.stopped()
+    }
+
+    fn expand(&mut self, part: Part, bound: f64, depth: u32) -> Expansion {
+        self.context.nodes += 1;
+        self.tree.expand(part, bound, depth == 0, self.context)
+    }
+
+    fn held((network, _): &Part) -> usize {
+        network.entries()
+    }
+
+    /// The cut itself says what was left out.
+    fn leave_out(&mut self, _: f64) {}
+
+    fn report(&mut self, bound: f64) {
+        self.tree.report(bound, self.context);
+    }
 }
 
 /// Rounds of tightening at the root.
@@ -272,45 +226,19 @@ impl Tightening {
 }
 
 /// The state of one search.
-pub(super) struct Tree<'a> {
+pub(crate) struct Tree<'a> {
     /// The network as given to this search.
-    pub(super) root: &'a Network,
-    pub(super) best: Option<(f64, Vec<usize>)>,
+    pub(crate) root: &'a Network,
+    pub(crate) best: Option<(f64, Vec<usize>)>,
     threshold: f64,
     /// Nothing at or below this is of interest.
-    pub(super) cut: f64,
-    open: BinaryHeap<Node>,
-    open_entries: usize,
-    serial: u64,
+    pub(crate) cut: f64,
     outermost: bool,
-    pub(super) dice: Dice,
+    pub(crate) dice: Dice,
 }
 
 impl Tree<'_> {
-    fn push(&mut self, mut node: Node) {
-        if self.open_entries > OPEN_ENTRIES {
-            node.urgency = node.depth;
-        }
-        self.open_entries += node.network.entries();
-        self.open.push(node);
-    }
-
-    fn pop(&mut self) -> Option<Node> {
-        let node = self.open.pop()?;
-        self.open_entries -= node.network.entries();
-        Some(node)
-    }
-
-    /// Largest bound of an open node.
-    fn open_bound(&self) -> f64 {
-        match self.open.peek() {
-            None => f64::NEG_INFINITY,
-            Some(top) if top.urgency == 0 => top.bound,
-            Some(_) => self.open.iter().map(|node| node.bound).fold(f64::NEG_INFINITY, f64::max),
-        }
-    }
-
-    pub(super) fn submit(&mut self, value: f64, assignment: Vec<usize>, context: &Context) {
+    pub(crate) fn submit(&mut self, value: f64, assignment: Vec<usize>, context: &Context) {
         if value > self.threshold && self.best.as_ref().is_none_or(|(best, _)| value > *best) {
             self.cut = self.cut.max(context.cut(value));
             self.best = Some((value, assignment));
@@ -324,6 +252,9 @@ impl Tree<'_> {
     }
 
     fn report(&self, bound: f64, context: &mut Context) {
+        if !self.outermost {
+            return;
+        }
         let value = self.best.as_ref().map(|(value, _)| *value);
         let bound = bound.max(value.unwrap_or(f64::NEG_INFINITY));
         (context.observe)(Progress {
@@ -334,9 +265,13 @@ impl Tree<'_> {
     }
 
     /// Reduces and bounds a node, and solves it or splits it.
-    fn expand(&mut self, node: Node, context: &mut Context) -> Expansion {
-        let Node { mut network, mut lift, mut bound, depth, .. } = node;
-        let at_root = depth == 0;
+    fn expand(
+        &mut self,
+        (mut network, mut lift): Part,
+        mut bound: f64,
+        at_root: bool,
+        context: &mut Context,
+    ) -> Expansion {
         let mut rounds = 0;
         let mut tightening = Tightening::new();
         loop {
@@ -368,7 +303,7 @@ impl Tree<'_> {
                 return Expansion::Closed;
             }
             bound = bound.min(network.constant);
-            if at_root && self.outermost {
+            if at_root {
                 self.report(bound, context);
             }
             if context.stopped() && at_root {
@@ -406,7 +341,7 @@ impl Tree<'_> {
                     return closed;
                 }
             }
-            return self.split(network, here, bound, depth, context);
+            return self.split(network, here, bound, context);
         }
     }
 
@@ -436,7 +371,7 @@ impl Tree<'_> {
         &mut self,
         network: Network,
         lift: &Arc<Lift>,
-        mut parts: Vec<Part>,
+        mut parts: Vec<Component>,
         context: &mut Context,
     ) -> Result<(Network, Arc<Lift>), Expansion> {
         parts.sort_by_key(|part| part.network.entries());
@@ -511,14 +446,7 @@ impl Tree<'_> {
     }
 
     /// Branches on the variable around which the tables disagree most.
-    fn split(
-        &mut self,
-        network: Network,
-        lift: Arc<Lift>,
-        bound: f64,
-        depth: u32,
-        context: &Context,
-    ) -> Expansion {
+    fn split(&mut self, network: Network, lift: Arc<Lift>, bound: f64, context: &Context) -> Expansion {
         let around = network.incidence();
         let (states, _) = decode(&network, &around);
         self.submit_reduced(&lift, &states, context);
@@ -532,22 +460,9 @@ impl Tree<'_> {
         }
         let mut with = network.clone();
         let mut without = network;
-        for (state, score) in with.unary[chosen].iter_mut().enumerate() {
-            if state != states[chosen] {
-                *score = f64::NEG_INFINITY;
-            }
-        }
+        with.keep_only(chosen, states[chosen]);
         without.unary[chosen][states[chosen]] = f64::NEG_INFINITY;
-        self.serial += 2;
-        let node = |network, serial| Node {
-            network,
-            lift: Some(Arc::clone(&lift)),
-            bound,
-            depth: depth + 1,
-            urgency: 0,
-            serial,
-        };
-        let serial = self.serial;
-        Expansion::Split(Box::new([node(with, serial), node(without, serial - 1)]))
+        let halves = [(with, Some(Arc::clone(&lift))), (without, Some(lift))];
+        Expansion::Split(Box::new(halves), bound)
     }
 }

@@ -13,20 +13,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What one round of tightening may add.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Budget {
+pub(crate) struct Budget {
     /// Entries of one table.
-    pub(super) table: usize,
+    pub(crate) table: usize,
     /// Number of tables.
-    pub(super) tables: usize,
+    pub(crate) tables: usize,
     /// Entries of all tables together.
-    pub(super) total: usize,
+    pub(crate) total: usize,
     /// Long cycles.
-    pub(super) cycles: usize,
+    pub(crate) cycles: usize,
 }
 
 /// Adds empty tables that let message passing see more; returns how many. Overlaps of large tables come first, then
 /// triangles and squares, and once these are there, longer frustrated cycles.
-pub(super) fn tighten(network: &mut Network, budget: Budget, limits: &Limits) -> usize {
+pub(crate) fn tighten(network: &mut Network, budget: Budget, limits: &Limits) -> usize {
     let mut round = Round {
         present: network.tables.iter().map(|table| table.scope.clone()).collect(),
         added: 0,

@@ -14,7 +14,7 @@ use super::network::{Network, reordered, steps_within, strides};
 const BLOCK: usize = 512;
 
 /// What elimination found.
-pub(super) enum Eliminated {
+pub(crate) enum Eliminated {
     /// An optimal assignment.
     Optimum(Vec<usize>),
     /// Every assignment is forbidden.
@@ -42,7 +42,7 @@ struct Bucketed {
 }
 
 /// Maximizes a network by eliminating its variables in this order.
-pub(super) fn eliminate(network: &Network, order: &[u32], limits: &Limits) -> Eliminated {
+pub(crate) fn eliminate(network: &Network, order: &[u32], limits: &Limits) -> Eliminated {
     let sizes = &network.sizes;
     let mut position = vec![0usize; sizes.len()];
     for (index, &v) in order.iter().enumerate() {

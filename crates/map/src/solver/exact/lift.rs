@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 /// One reduction, undone by [`Lift::apply`].
 #[derive(Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// Only some states of a variable were kept: new state to old state.
     Restrict { variable: u32, kept: Vec<u16> },
     /// A variable went; its state follows from those of `scope` (row-major).
@@ -13,19 +13,19 @@ pub(super) enum Step {
 
 /// Reductions done between a network and its parent, linked towards the root.
 #[derive(Debug)]
-pub(super) struct Lift {
+pub(crate) struct Lift {
     /// Variable of the parent for every variable of the reduced network.
-    pub(super) variables: Vec<u32>,
+    pub(crate) variables: Vec<u32>,
     /// Number of variables of the parent.
-    pub(super) count: usize,
+    pub(crate) count: usize,
     /// In the order in which they were done.
-    pub(super) steps: Vec<Step>,
-    pub(super) parent: Option<Arc<Lift>>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) parent: Option<Arc<Lift>>,
 }
 
 impl Lift {
     /// Assignment of the root network that extends an assignment of the reduced one.
-    pub(super) fn apply(self: &Arc<Self>, assignment: &[usize]) -> Vec<usize> {
+    pub(crate) fn apply(self: &Arc<Self>, assignment: &[usize]) -> Vec<usize> {
         let mut current = assignment.to_vec();
         let mut link = Some(self);
         while let Some(lift) = link {
@@ -55,7 +55,7 @@ impl Lift {
     }
 
     /// The part of a root assignment that the reduced network still decides; states that were dropped become the first.
-    pub(super) fn project(self: &Arc<Self>, assignment: &[usize]) -> Vec<usize> {
+    pub(crate) fn project(self: &Arc<Self>, assignment: &[usize]) -> Vec<usize> {
         let mut chain = vec![self];
         while let Some(parent) = &chain[chain.len() - 1].parent {
             chain.push(parent);
@@ -74,7 +74,7 @@ impl Lift {
     }
 
     /// Variable of the root for every variable of the reduced network.
-    pub(super) fn origins(self: &Arc<Self>) -> Vec<u32> {
+    pub(crate) fn origins(self: &Arc<Self>) -> Vec<u32> {
         let mut origins = self.variables.clone();
         let mut link = self.parent.as_ref();
         while let Some(lift) = link {

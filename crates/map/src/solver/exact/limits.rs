@@ -4,25 +4,25 @@ use std::time::{Duration, Instant};
 
 /// When to stop; shared by all stages of one solve.
 #[derive(Clone, Debug)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     start: Instant,
     deadline: Option<Instant>,
-    pub(super) max_nodes: Option<u64>,
+    pub(crate) max_nodes: Option<u64>,
 }
 
 impl Limits {
-    pub(super) fn new(time: Option<Duration>, max_nodes: Option<u64>) -> Self {
+    pub(crate) fn new(time: Option<Duration>, max_nodes: Option<u64>) -> Self {
         let start = Instant::now();
         Self { start, deadline: time.and_then(|time| start.checked_add(time)), max_nodes }
     }
 
     /// Whether the time is over.
-    pub(super) fn expired(&self) -> bool {
+    pub(crate) fn expired(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Seconds since the start.
-    pub(super) fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }
 }

@@ -32,13 +32,13 @@ enum Child {
 }
 
 /// The order in which children take their turns, for one structure of tables.
-pub(super) struct Schedule {
+pub(crate) struct Schedule {
     turns: Vec<(Child, Vec<Link>)>,
     collected: Vec<Vec<f64>>,
 }
 
 impl Schedule {
-    pub(super) fn new(network: &Network) -> Self {
+    pub(crate) fn new(network: &Network) -> Self {
         let around = network.incidence();
         let mut children: Vec<Vec<u32>> = vec![Vec::new(); network.tables.len()];
         for index in 0..network.tables.len() {
@@ -120,7 +120,7 @@ impl Schedule {
 
     /// One sweep forwards and one backwards. The network must be in normal form and stays so; `false` when
     /// it holds nothing above `cut`.
-    pub(super) fn sweep(&mut self, network: &mut Network, cut: f64, limits: &Limits) -> bool {
+    pub(crate) fn sweep(&mut self, network: &mut Network, cut: f64, limits: &Limits) -> bool {
         for direction in 0..2 {
             let count = self.turns.len();
             for step in 0..count {
@@ -139,7 +139,7 @@ impl Schedule {
 
     /// Moves what larger tables hold into the tables within them, and nothing further: the pair tables then
     /// show what their surroundings prefer.
-    pub(super) fn gather(&mut self, network: &mut Network) {
+    pub(crate) fn gather(&mut self, network: &mut Network) {
         for (child, links) in &self.turns {
             let Child::Table(own) = *child else { continue };
             for link in links {
@@ -305,7 +305,7 @@ fn supersets<'a>(
 }
 
 /// Whether the sorted `narrow` lies within the sorted `wide`.
-pub(super) fn is_subset(narrow: &[u32], wide: &[u32]) -> bool {
+pub(crate) fn is_subset(narrow: &[u32], wide: &[u32]) -> bool {
     let mut wide = wide.iter();
     narrow.iter().all(|v| wide.any(|w| w == v))
 }
@@ -313,7 +313,7 @@ pub(super) fn is_subset(narrow: &[u32], wide: &[u32]) -> bool {
 /// A complete assignment read off a network in normal form, variable by variable: each takes the
 /// state that loses least in its tables, given the earlier ones and the best case for the later.
 /// Also tells by how much each beats the next best.
-pub(super) fn decode(network: &Network, around: &[Vec<u32>]) -> (Vec<usize>, Vec<f64>) {
+pub(crate) fn decode(network: &Network, around: &[Vec<u32>]) -> (Vec<usize>, Vec<f64>) {
     let mut assignment = vec![usize::MAX; network.sizes.len()];
     let mut margins = vec![0.0; network.sizes.len()];
     let mut totals = Vec::new();

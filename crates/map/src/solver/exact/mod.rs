@@ -6,7 +6,7 @@
 //!    leaves a small table; what remains falls into connected components.
 //! 2. *Elimination* (`elimination`) where the network is narrow enough.
 //! 3. *Message passing* (`messages`) lowers the bound and forbids states that cannot beat the incumbent, while
-//!    `primal` rounds, searches locally and dives to raise it.
+//!    `solver::primal` rounds, searches locally and dives to raise it.
 //! 4. *Tightening* (`cycles`) adds tables over frustrated cycles, which the bound cannot see otherwise.
 //! 5. *Branching* (`branch`), best-first between dives.
 //!
@@ -24,19 +24,17 @@
 //! # Ok::<(), consonant_map::ModelError>(())
 //! ```
 
-mod branch;
+pub(super) mod branch;
 mod components;
 mod cycles;
-mod elimination;
-mod lift;
-mod limits;
-mod local_search;
-mod messages;
-mod network;
+pub(super) mod elimination;
+pub(super) mod lift;
+pub(super) mod limits;
+pub(super) mod messages;
+pub(super) mod network;
 mod odd_cycles;
-mod ordering;
-mod presolve;
-mod primal;
+pub(crate) mod ordering;
+pub(super) mod presolve;
 
 pub(crate) use network::common_unit;
 pub use network::{Network, Table};

@@ -25,10 +25,10 @@ pub struct Table {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Network {
-    pub(super) sizes: Vec<usize>,
-    pub(super) constant: f64,
-    pub(super) unary: Vec<Vec<f64>>,
-    pub(super) tables: Vec<Table>,
+    pub(crate) sizes: Vec<usize>,
+    pub(crate) constant: f64,
+    pub(crate) unary: Vec<Vec<f64>>,
+    pub(crate) tables: Vec<Table>,
 }
 
 impl Network {
@@ -63,22 +63,58 @@ impl Network {
         let expected = scope.iter().try_fold(1usize, |product, &v| product.checked_mul(self.sizes[v]));
         check_length(format_args!("a table over {scope:?}"), scores.len(), expected.unwrap_or(usize::MAX))?;
         check_scores(format_args!("the table over {scope:?}"), scores)?;
-        match *scope {
-            [] => self.constant += scores[0],
-            [variable] => {
-                for (own, score) in self.unary[variable].iter_mut().zip(scores) {
-                    *own += score;
-                }
-            }
-            _ => {
-                let mut sorted: Vec<u32> = scope.iter().map(|&v| v as u32).collect();
-                sorted.sort_unstable();
-                let given: Vec<u32> = scope.iter().map(|&v| v as u32).collect();
-                let scores = reordered(&given, scores, &sorted, &self.sizes);
-                self.tables.push(Table { scope: sorted, scores });
-            }
-        }
+        let given: Vec<u32> = scope.iter().map(|&v| v as u32).collect();
+        let mut sorted = given.clone();
+        sorted.sort_unstable();
+        let scores = reordered(&given, scores, &sorted, &self.sizes);
+        self.insert(Table { scope: sorted, scores });
         Ok(())
+    }
+
+    /// Adds a table with a sorted scope.
+    pub(crate) fn insert(&mut self, table: Table) {
+        match table.scope[..] {
+            [] => self.constant += table.scores[0],
+            [v] => self.unary[v as usize].iter_mut().zip(table.scores).for_each(|(own, score)| *own += score),
+            _ => self.tables.push(table),
+        }
+    }
+
+    /// The network of some variables without any table, its constant zero.
+    pub(crate) fn part(&self, variables: &[u32]) -> Self {
+        Self {
+            sizes: variables.iter().map(|&v| self.sizes[v as usize]).collect(),
+            constant: 0.0,
+            unary: variables.iter().map(|&v| self.unary[v as usize].clone()).collect(),
+            tables: Vec::new(),
+        }
+    }
+
+    /// Forbids all states of a variable but one.
+    pub(crate) fn keep_only(&mut self, variable: usize, kept: usize) {
+        let scores = self.unary[variable].iter_mut().enumerate();
+        scores.filter(|&(state, _)| state != kept).for_each(|(_, score)| *score = f64::NEG_INFINITY);
+    }
+
+    /// The variables that are reached from one, breadth first: `enter(from, to)` says whether to go there. `around` is the
+    /// network's [`incidence`](Self::incidence).
+    pub(crate) fn reach(
+        &self,
+        around: &[Vec<u32>],
+        start: u32,
+        mut enter: impl FnMut(u32, u32) -> bool,
+    ) -> Vec<u32> {
+        let mut reached = vec![start];
+        let mut next = 0;
+        while next < reached.len() {
+            let from = reached[next];
+            for &table in &around[from as usize] {
+                let scope = &self.tables[table as usize].scope;
+                reached.extend(scope.iter().filter(|&&to| enter(from, to)));
+            }
+            next += 1;
+        }
+        reached
     }
 
     /// Score of a complete assignment: one state for each variable.
@@ -93,17 +129,17 @@ impl Network {
     }
 
     /// Position of the joint state of `assignment` in `table`.
-    pub(super) fn entry(&self, table: &Table, assignment: &[usize]) -> usize {
+    pub(crate) fn entry(&self, table: &Table, assignment: &[usize]) -> usize {
         table.scope.iter().fold(0, |entry, &v| entry * self.sizes[v as usize] + assignment[v as usize])
     }
 
     /// Number of scores held in tables of two or more variables.
-    pub(super) fn entries(&self) -> usize {
+    pub(crate) fn entries(&self) -> usize {
         self.tables.iter().map(|table| table.scores.len()).sum()
     }
 
     /// Tables around every variable, as indices.
-    pub(super) fn incidence(&self) -> Vec<Vec<u32>> {
+    pub(crate) fn incidence(&self) -> Vec<Vec<u32>> {
         let mut around = vec![Vec::new(); self.sizes.len()];
         for (index, table) in self.tables.iter().enumerate() {
             for &v in &table.scope {
@@ -121,7 +157,7 @@ impl Network {
     }
 
     /// The same network with all scores divided by `scale`, exactly so if that is a power of two.
-    pub(super) fn divided(&self, scale: f64) -> Self {
+    pub(crate) fn divided(&self, scale: f64) -> Self {
         let divide = |scores: &[f64]| scores.iter().map(|score| score / scale).collect();
         Self {
             sizes: self.sizes.clone(),
@@ -134,7 +170,7 @@ impl Network {
     }
 
     /// The unit of which every value is a multiple, see [`common_unit`].
-    pub(super) fn score_unit(&self) -> f64 {
+    pub(crate) fn score_unit(&self) -> f64 {
         let scores = self.unary.iter().flatten().chain(self.tables.iter().flat_map(|t| &t.scores));
         common_unit(scores.copied().chain([self.constant]))
     }
@@ -161,7 +197,7 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
 }
 
 /// Row-major strides of a scope.
-pub(super) fn strides(scope: &[u32], sizes: &[usize]) -> Vec<usize> {
+pub(crate) fn strides(scope: &[u32], sizes: &[usize]) -> Vec<usize> {
     let mut strides = vec![1; scope.len()];
     for position in (1..scope.len()).rev() {
         strides[position - 1] = strides[position] * sizes[scope[position] as usize];
@@ -170,7 +206,7 @@ pub(super) fn strides(scope: &[u32], sizes: &[usize]) -> Vec<usize> {
 }
 
 /// The same table with its variables in the order of `wanted`.
-pub(super) fn reordered(given: &[u32], scores: &[f64], wanted: &[u32], sizes: &[usize]) -> Vec<f64> {
+pub(crate) fn reordered(given: &[u32], scores: &[f64], wanted: &[u32], sizes: &[usize]) -> Vec<f64> {
     if given == wanted {
         return scores.to_vec();
     }
@@ -191,23 +227,23 @@ pub(super) fn reordered(given: &[u32], scores: &[f64], wanted: &[u32], sizes: &[
 }
 
 /// Walks over all joint states in row-major order while keeping the offset into several tables.
-pub(super) struct Walk {
+pub(crate) struct Walk {
     extents: Vec<usize>,
     /// Current joint state.
-    pub(super) digits: Vec<usize>,
+    pub(crate) digits: Vec<usize>,
     steps: Vec<Vec<usize>>,
     /// Offset of the current joint state in each table.
-    pub(super) offsets: Vec<usize>,
+    pub(crate) offsets: Vec<usize>,
 }
 
 impl Walk {
     /// `steps[t][position]` is the stride of the walk's variable `position` in table `t` (zero when absent).
-    pub(super) fn new(extents: Vec<usize>, steps: Vec<Vec<usize>>) -> Self {
+    pub(crate) fn new(extents: Vec<usize>, steps: Vec<Vec<usize>>) -> Self {
         Self { digits: vec![0; extents.len()], offsets: vec![0; steps.len()], extents, steps }
     }
 
     /// Moves to the next joint state; false after the last one.
-    pub(super) fn advance(&mut self) -> bool {
+    pub(crate) fn advance(&mut self) -> bool {
         for position in (0..self.extents.len()).rev() {
             self.digits[position] += 1;
             if self.digits[position] < self.extents[position] {
@@ -226,7 +262,7 @@ impl Walk {
 }
 
 /// For each variable of `wide`, its stride in a table over `narrow` (zero when absent).
-pub(super) fn steps_within(wide: &[u32], narrow: &[u32], sizes: &[usize]) -> Vec<usize> {
+pub(crate) fn steps_within(wide: &[u32], narrow: &[u32], sizes: &[usize]) -> Vec<usize> {
     let narrow_strides = strides(narrow, sizes);
     wide.iter().map(|v| narrow.iter().position(|n| n == v).map_or(0, |p| narrow_strides[p])).collect()
 }

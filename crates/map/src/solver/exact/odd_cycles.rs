@@ -23,7 +23,7 @@ struct Edge {
 }
 
 /// Frustrated cycles as sequences of variables, strongest first, no more than `most`.
-pub(super) fn frustrated_cycles(network: &Network, most: usize, limits: &Limits) -> Vec<Vec<u32>> {
+pub(crate) fn frustrated_cycles(network: &Network, most: usize, limits: &Limits) -> Vec<Vec<u32>> {
     let mut owner = Vec::new();
     let mut partitions: Vec<Vec<(u32, usize)>> = Vec::with_capacity(network.sizes.len());
     for (v, scores) in network.unary.iter().enumerate() {

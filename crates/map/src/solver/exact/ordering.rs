@@ -4,25 +4,25 @@
 //! smallest resulting table, fewest new neighbours, and two sweeps over the variables (as numbered, and
 //! breadth-first from a border), which are what grids and chains want.
 
-use super::local_search::Dice;
 use super::network::Network;
+use crate::solver::primal::Dice;
 use std::collections::BinaryHeap;
 
 /// An order with its cost in table entries.
 #[derive(Clone, Debug)]
-pub(super) struct Order {
+pub(crate) struct Order {
     /// Variables, first eliminated first.
-    pub(super) variables: Vec<u32>,
+    pub(crate) variables: Vec<u32>,
     /// Entries visited in all buckets together, as a float since products overflow.
-    pub(super) work: f64,
+    pub(crate) work: f64,
 }
 
 /// The cheapest order found whose work stays within `limit`, if any.
 ///
 /// `thorough` also tries the fill rule and the sweeps; without it only the smallest-table rule
 /// runs, which is what a search node can afford.
-pub(super) fn best_order(network: &Network, limit: f64, thorough: bool) -> Option<Order> {
-    let mut best = greedy(network, limit, Rule::SmallestTable);
+pub(crate) fn best_order(network: &Network, limit: f64, thorough: bool) -> Option<Order> {
+    let mut best = greedy(Interaction::new(network), limit, Rule::SmallestTable);
     if thorough {
         let mut ceiling = best.as_ref().map_or(limit, |order| order.work);
         let mut challenge = |order: Option<Order>| {
@@ -38,14 +38,14 @@ pub(super) fn best_order(network: &Network, limit: f64, thorough: bool) -> Optio
         let ceiling = challenge(follow(network, limit, natural));
         let ceiling = challenge(follow(network, ceiling, breadth_first(network)));
         if pair_checks(network) <= 3e7 {
-            challenge(greedy(network, ceiling, Rule::LeastFill));
+            challenge(greedy(Interaction::new(network), ceiling, Rule::LeastFill));
         }
     }
     best
 }
 
 /// Pairs of neighbours over all variables: what one look at every neighbourhood costs.
-pub(super) fn pair_checks(network: &Network) -> f64 {
+pub(crate) fn pair_checks(network: &Network) -> f64 {
     let mut degrees = vec![0.0; network.sizes.len()];
     for table in &network.tables {
         for &v in &table.scope {
@@ -61,6 +61,15 @@ enum Rule {
     LeastFill,
 }
 
+/// The order in which the variable with the smallest table goes next, if its work stays within `limit`.
+pub(crate) fn smallest_tables<'a>(
+    sizes: &[usize],
+    scopes: impl Iterator<Item = &'a [u32]>,
+    limit: f64,
+) -> Option<Order> {
+    greedy(Interaction::over(sizes, scopes), limit, Rule::SmallestTable)
+}
+
 /// Neighbour lists that change as variables go.
 struct Interaction<'a> {
     sizes: &'a [usize],
@@ -69,17 +78,21 @@ struct Interaction<'a> {
 
 impl<'a> Interaction<'a> {
     fn new(network: &'a Network) -> Self {
-        let mut neighbours = vec![Vec::new(); network.sizes.len()];
-        for table in &network.tables {
-            for &v in &table.scope {
-                neighbours[v as usize].extend(table.scope.iter().filter(|&&u| u != v));
+        Self::over(&network.sizes, network.tables.iter().map(|table| &table.scope[..]))
+    }
+
+    fn over<'s>(sizes: &'a [usize], scopes: impl Iterator<Item = &'s [u32]>) -> Self {
+        let mut neighbours = vec![Vec::new(); sizes.len()];
+        for scope in scopes {
+            for &v in scope {
+                neighbours[v as usize].extend(scope.iter().filter(|&&u| u != v));
             }
         }
         for list in &mut neighbours {
             list.sort_unstable();
             list.dedup();
         }
-        Self { sizes: &network.sizes, neighbours }
+        Self { sizes, neighbours }
     }
 
     /// Entries of the bucket of `v`, itself included.
@@ -106,9 +119,7 @@ impl<'a> Interaction<'a> {
         }
         own
     }
-}
 
-impl Interaction<'_> {
     /// Removes `v` without joining its neighbours, which are returned.
     fn remove(&mut self, v: usize) -> Vec<u32> {
         let own = std::mem::take(&mut self.neighbours[v]);
@@ -173,9 +184,8 @@ impl Ord for Entry {
 }
 
 /// Greedy order with a lazy heap: stale keys are recognized by their version.
-fn greedy(network: &Network, limit: f64, rule: Rule) -> Option<Order> {
-    let mut graph = Interaction::new(network);
-    let count = network.sizes.len();
+fn greedy(mut graph: Interaction, limit: f64, rule: Rule) -> Option<Order> {
+    let count = graph.sizes.len();
     let key = |graph: &Interaction, v: usize| match rule {
         Rule::SmallestTable => (graph.weight(v), 0.0),
         Rule::LeastFill => (graph.fill(v), graph.weight(v)),
@@ -226,7 +236,7 @@ fn greedy(network: &Network, limit: f64, rule: Rule) -> Option<Order> {
 /// An elimination order of most variables in which no bucket exceeds `bucket` entries: where none would
 /// fit, the busiest neighbour is held fixed instead. Some are held at random from the start, so that
 /// repeated calls hold different ones.
-pub(super) fn bounded_order(network: &Network, bucket: f64, dice: &mut Dice) -> Vec<u32> {
+pub(crate) fn bounded_order(network: &Network, bucket: f64, dice: &mut Dice) -> Vec<u32> {
     let mut graph = Interaction::new(network);
     let count = network.sizes.len();
     let mut version = vec![0u32; count];
@@ -289,7 +299,7 @@ fn follow(network: &Network, limit: f64, variables: Vec<u32>) -> Option<Order> {
 
 /// Breadth-first order from a variable far from the others, fewest neighbours first
 /// (Cuthill and McKee).
-pub(super) fn breadth_first(network: &Network) -> Vec<u32> {
+pub(crate) fn breadth_first(network: &Network) -> Vec<u32> {
     let graph = Interaction::new(network);
     let count = network.sizes.len();
     let mut order = Vec::with_capacity(count);

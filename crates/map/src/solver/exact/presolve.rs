@@ -11,19 +11,19 @@ use std::sync::Arc;
 
 /// What to reduce with.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reductions {
+pub(crate) struct Reductions {
     /// Look for dominated states, spending at most this many table entries.
-    pub(super) dominance: usize,
+    pub(crate) dominance: usize,
     /// Eliminate variables whose table would not have more entries than this, or than the tables it replaces.
-    pub(super) small_table: usize,
+    pub(crate) small_table: usize,
 }
 
 /// A network that proved contradictory, or worse than the incumbent.
 #[derive(Debug)]
-pub(super) struct Hopeless;
+pub(crate) struct Hopeless;
 
 /// Reduces a network; assignments worth at most `cut` may be lost.
-pub(super) fn reduce(
+pub(crate) fn reduce(
     network: Network,
     parent: Option<Arc<Lift>>,
     cut: f64,
@@ -254,7 +254,7 @@ impl Session {
                 .as_ref()
                 .is_some_and(|table| table.scope.iter().any(|&v| kept[v as usize].is_some()));
             if touched && let Some(table) = self.take(index) {
-                smaller.push(restricted(&table, &kept, &self.sizes));
+                smaller.push(restricted(&table, &self.sizes, |v| kept[v].as_deref()));
             }
         }
         for (v, states) in kept.into_iter().enumerate() {
@@ -538,15 +538,19 @@ fn lower_to_zero(scores: &mut [f64]) -> Result<f64, Hopeless> {
     Ok(top)
 }
 
-/// The table restricted to the kept states; variables with one state leave the scope.
-fn restricted(table: &Table, kept: &[Option<Vec<u16>>], sizes: &[usize]) -> Table {
+/// The table restricted to the kept states, if not all are; variables with one state leave the scope.
+pub(crate) fn restricted<'a>(
+    table: &Table,
+    sizes: &[usize],
+    kept: impl Fn(usize) -> Option<&'a [u16]>,
+) -> Table {
     let own = strides(&table.scope, sizes);
     let mut base = 0;
     let mut scope = Vec::new();
     let mut moves: Vec<Vec<usize>> = Vec::new();
     for (&v, &stride) in table.scope.iter().zip(&own) {
-        match &kept[v as usize] {
-            Some(states) if states.len() == 1 => base += usize::from(states[0]) * stride,
+        match kept(v as usize) {
+            Some(&[state]) => base += usize::from(state) * stride,
             Some(states) => {
                 scope.push(v);
                 moves.push(states.iter().map(|&s| usize::from(s) * stride).collect());

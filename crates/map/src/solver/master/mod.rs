@@ -15,8 +15,9 @@ pub use steps::StepRule;
 pub(crate) use tree::SpanningTree;
 
 use crate::certificate::{Certificate, Gap};
-use crate::pattern::{Improver, PatternModel, TableView};
+use crate::pattern::{PatternModel, TableView};
 use crate::solution::{Solution, TracePoint};
+use crate::solver::primal::{Connected, Fusion, Labels, Position};
 use std::time::Instant;
 use steps::Descent;
 
@@ -115,8 +116,9 @@ pub(crate) struct Master<D> {
     splitter: Splitter,
     components: Vec<Component>,
     blocks: Vec<Block<D>>,
-    improver: Improver,
-    other: Vec<u32>,
+    /// The assignment at hand.
+    labels: Labels,
+    fusion: Fusion,
     preferred: Vec<bool>,
 }
 
@@ -177,8 +179,7 @@ impl<D: Decomposition> Master<D> {
             block.last.clear();
             penalty = penalty.max(3.0 * block.slaves.magnitude());
         }
-        self.improver.reset(model, penalty);
-        self.other.clone_from(&self.improver.current);
+        self.labels.reset(model, penalty);
         count
     }
 
@@ -200,13 +201,14 @@ impl<D: Decomposition> Master<D> {
         if block.last != proposed {
             block.last.clear();
             block.last.extend_from_slice(proposed);
+            let mut labelling = self.labels.of(model);
             for (&v, &label) in component.vertices.iter().zip(proposed) {
-                self.improver.set(v as usize, label);
+                labelling.set(v as usize, label as usize);
             }
-            block.keep_if_better(model, component, &self.improver);
+            block.keep_if_better(model, component, &self.labels);
             // Local search costs about as much as a slave: often at first, seldom later.
             if !agreed && (iteration < 4 || iteration.is_multiple_of(8)) {
-                block.improve(model, component, &mut self.improver, &mut self.other);
+                block.improve(model, component, &self.splitter.local, &mut self.labels, &mut self.fusion);
             }
         }
         // Without any labelling yet there is no gap to measure.
@@ -272,33 +274,33 @@ impl<D: Decomposition> Master<D> {
 }
 
 impl<D> Block<D> {
-    fn keep_if_better(&mut self, model: &PatternModel, component: &Component, improver: &Improver) {
-        let Component { vertices, edges, patterns } = component;
-        let value = improver.value(model, vertices, edges, patterns);
+    fn keep_if_better(&mut self, model: &PatternModel, component: &Component, labels: &Labels) {
+        let value = labels.value(model, component);
         if value > self.value {
             self.value = value;
             self.best.clear();
-            self.best.extend(vertices.iter().map(|&v| improver.current[v as usize]));
+            self.best.extend(component.vertices.iter().map(|&v| labels.current[v as usize]));
         }
     }
 
-    /// Climbs from the assignment at hand, then fuses the result with the best so far.
+    /// Climbs from the assignment at hand, then fuses the result with the best so far. `local` is the place of each vertex
+    /// in its component.
     fn improve(
         &mut self,
         model: &PatternModel,
         component: &Component,
-        improver: &mut Improver,
-        other: &mut [u32],
+        local: &[u32],
+        labels: &mut Labels,
+        fusion: &mut Fusion,
     ) {
-        if improver.climb(model, &component.vertices, 4) {
-            self.keep_if_better(model, component, improver);
+        let vertices = component.vertices.iter().map(|&v| v as usize);
+        if labels.of(model).climb(vertices.clone(), 4 * component.vertices.len()) {
+            self.keep_if_better(model, component, labels);
         }
         if !self.best.is_empty() {
-            for (&v, &label) in component.vertices.iter().zip(&self.best) {
-                other[v as usize] = label;
-            }
-            if improver.fuse(model, &component.vertices, other) {
-                self.keep_if_better(model, component, improver);
+            let best = |v: usize| self.best[local[v] as usize] as usize;
+            if labels.of(model).fuse(vertices, best, fusion) {
+                self.keep_if_better(model, component, labels);
             }
         }
     }

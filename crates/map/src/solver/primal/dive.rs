@@ -66,7 +66,7 @@ impl Primal {
         beliefs: &[f64],
     ) -> Result<(), Conflict> {
         let graph = view.graph;
-        let slots = graph.first_slot[variable] as usize..graph.first_slot[variable + 1] as usize;
+        let slots = graph.slots_of(variable);
         if graph.is_binary(variable) {
             if self.slots[slots.start] == UNKNOWN {
                 let on = beliefs[slots.start] > 0.5 && self.fits(view, slots.start);
@@ -126,7 +126,7 @@ impl Primal {
 
     /// Whether every budget has room for this slot.
     fn fits(&self, view: &View<'_>, slot: usize) -> bool {
-        self.links_of(view, slot).all(|(group, factor, position)| {
+        view.links_of(slot).all(|(group, factor, position)| {
             let Some(closed) = view.closed(group) else { return true };
             let (kind, links) = closed.factor(factor);
             let room = self.tally[self.first_factor[group] + factor].room;
@@ -143,7 +143,7 @@ impl Primal {
     fn decide(&mut self, view: &View<'_>, slot: usize, on: bool) -> Result<(), Conflict> {
         self.assign(view, slot, on)?;
         while let Some(slot) = self.queue.pop() {
-            for (group, factor, _) in self.links_of(view, slot as usize) {
+            for (group, factor, _) in view.links_of(slot as usize) {
                 if view.closed(group).is_some() {
                     self.propagate(view, group, factor)?;
                 }
@@ -166,7 +166,7 @@ impl Primal {
     /// Books a decision in the tallies of its factors (`direction` 1), or takes it off (−1).
     fn count(&mut self, view: &View<'_>, slot: usize, on: bool, direction: f64) {
         self.work += view.layout.degree(slot);
-        for (group, factor, position) in self.links_of(view, slot) {
+        for (group, factor, position) in view.links_of(slot) {
             let Some(closed) = view.closed(group) else { continue };
             let (kind, links) = closed.factor(factor);
             let holds = on != links[position].is_negated();

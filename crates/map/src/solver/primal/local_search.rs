@@ -1,105 +1,171 @@
-//! Iterated conditional modes.
+//! Local search, the same for assignments of graphs, of pattern models and of networks.
 
-use super::{Primal, View};
+/// An assignment of some problem, changed one variable at a time.
+pub(crate) trait Position {
+    /// The state of a variable.
+    fn state(&self, variable: usize) -> usize;
 
-/// Link evaluations that iterated conditional modes may spend in one call, as a multiple of the number of links.
-const LOCAL_SEARCH_EFFORT: usize = 30;
+    /// Gives a variable another state.
+    fn set(&mut self, variable: usize, state: usize);
 
-impl Primal {
-    /// Iterated conditional modes: moves each variable to its best state given the others until nothing changes.
-    pub(super) fn improve(&mut self, view: &mut View<'_>) {
-        let graph = view.graph;
-        let mut effort = LOCAL_SEARCH_EFFORT * view.layout.links() + graph.slots();
-        let mut changed = true;
-        while changed && effort > 0 {
-            changed = false;
-            for variable in 0..graph.variables() {
-                let Some(cost) = self.cost_of_moves(view, variable) else { continue };
-                effort = effort.saturating_sub(cost);
-                if effort == 0 {
-                    return;
+    /// For each state of a variable, what everything around it would be worth, the other variables as they are. What is
+    /// forbidden costs a finite penalty, or is minus infinity where another state breaks fewer constraints.
+    fn scores(&mut self, variable: usize) -> &[f64];
+
+    /// What it costs to ask for the scores of a variable; nothing where it has to stay as it is.
+    fn cost(&self, _variable: usize) -> Option<usize> {
+        Some(1)
+    }
+
+    /// Iterated conditional modes: gives each variable in turn its best state, the others fixed, until nothing changes or
+    /// the effort is spent. Returns whether anything changed.
+    fn climb(&mut self, variables: impl Iterator<Item = usize> + Clone, mut effort: usize) -> bool {
+        let mut ever = false;
+        loop {
+            let mut changed = false;
+            for variable in variables.clone() {
+                let Some(cost) = self.cost(variable) else { continue };
+                if effort < cost {
+                    return ever | changed;
                 }
-                changed |= self.move_to_best(view, variable);
-            }
-        }
-    }
-
-    /// Link evaluations needed to try every state; nothing when a structured oracle is involved.
-    fn cost_of_moves(&self, view: &View<'_>, variable: usize) -> Option<usize> {
-        let graph = view.graph;
-        let mut cost = 1;
-        for slot in graph.first_slot[variable]..graph.first_slot[variable + 1] {
-            for (group, factor, _) in self.links_of(view, slot as usize) {
-                if view.closed(group).is_none() && !view.is_table(group) {
-                    return None;
+                effort -= cost;
+                let now = self.state(variable);
+                let mut best = now;
+                let scores = self.scores(variable);
+                for (state, &score) in scores.iter().enumerate() {
+                    // Rounding alone makes no state better.
+                    if score - scores[best] > 1e-12 * score.abs() {
+                        best = state;
+                    }
                 }
-                cost += view.layout.group(graph, group).range(factor).len();
+                if best != now {
+                    self.set(variable, best);
+                    changed = true;
+                }
+            }
+            ever |= changed;
+            if !changed {
+                return ever;
             }
         }
-        Some(cost * graph.states(variable))
     }
 
-    fn move_to_best(&mut self, view: &mut View<'_>, variable: usize) -> bool {
-        let graph = view.graph;
-        let first = graph.first_slot[variable] as usize;
-        let states = graph.states(variable);
-        let binary = graph.is_binary(variable);
-        let current = if binary {
-            self.slots[first] as usize
-        } else {
-            (0..states).find(|&s| self.slots[first + s] == 1).unwrap_or(0)
-        };
-        let (mut best, mut best_value) = (current, self.local_value(view, variable));
-        for state in (0..states).filter(|&s| s != current) {
-            self.set_state(first, states, binary, state);
-            let value = self.local_value(view, variable);
-            let better = value.0 < best_value.0
-                || (value.0 == best_value.0 && value.1 > best_value.1 + 1e-12 * best_value.1.abs());
-            if better {
-                (best, best_value) = (state, value);
+    /// Tabu search over variables `0..count`: always the best move of a variable that did not move lately. Ends at the
+    /// best assignment seen, or where it is when `expired` says so.
+    fn tabu(&mut self, count: usize, moves: usize, dice: &mut Dice, expired: impl Fn() -> bool) {
+        let mut states: Vec<usize> = (0..count).map(|variable| self.state(variable)).collect();
+        let mut best_states = states.clone();
+        let (mut current, mut best) = (0.0, 0.0);
+        let mut free_from = vec![0; count];
+        for step in 0..moves {
+            if step % 256 == 0 && expired() {
+                break;
+            }
+            let (mut chosen, mut chosen_gain) = (None, f64::NEG_INFINITY);
+            for variable in 0..count {
+                let scores = self.scores(variable);
+                let here = scores[states[variable]];
+                for (state, &score) in scores.iter().enumerate() {
+                    let gain = score - here;
+                    if gain > chosen_gain
+                        && state != states[variable]
+                        && (free_from[variable] <= step || current + gain > best + 1e-9)
+                    {
+                        (chosen, chosen_gain) = (Some((variable, state)), gain);
+                    }
+                }
+            }
+            let Some((variable, state)) = chosen else { break };
+            self.set(variable, state);
+            states[variable] = state;
+            current += chosen_gain;
+            free_from[variable] = step + 2 + count.min(40) / 4 + dice.below(count.min(40) / 4 + 1);
+            if current > best + 1e-9 {
+                best = current;
+                best_states.copy_from_slice(&states);
             }
         }
-        self.set_state(first, states, binary, best);
-        best != current
-    }
-
-    fn set_state(&mut self, first: usize, states: usize, binary: bool, state: usize) {
-        if binary {
-            self.slots[first] = state as i8;
-        } else {
-            self.slots[first..first + states].fill(0);
-            self.slots[first + state] = 1;
+        for (variable, state) in best_states.into_iter().enumerate().filter(|&(v, state)| state != states[v])
+        {
+            self.set(variable, state);
         }
     }
+}
 
-    /// Violated constraints and score around a variable.
-    fn local_value(&mut self, view: &mut View<'_>, variable: usize) -> (usize, f64) {
-        let graph = view.graph;
-        let (mut violations, mut value) = (0, 0.0);
-        let mut add = |score: f64| {
-            if score == f64::NEG_INFINITY {
-                violations += 1;
+/// A position that knows which variables have a part of the problem in common.
+pub(crate) trait Connected: Position {
+    /// Calls `visit` with every variable that shares a part with this one.
+    fn around(&self, variable: usize, visit: impl FnMut(usize));
+
+    /// Takes over from `other` every connected group of differing variables that is worth more there, the rest fixed.
+    /// Returns whether anything was taken over.
+    fn fuse(
+        &mut self,
+        variables: impl Iterator<Item = usize>,
+        other: impl Fn(usize) -> usize,
+        buffers: &mut Fusion,
+    ) -> bool {
+        let Fusion { seen, round, group } = buffers;
+        *round += 1;
+        let mut taken = false;
+        for start in variables {
+            if seen.get(start) == Some(round) || self.state(start) == other(start) {
+                continue;
+            }
+            group.clear();
+            let mut enter = |variable: usize, own: usize, group: &mut Vec<(usize, usize)>| {
+                if seen.len() <= variable {
+                    seen.resize(variable + 1, 0);
+                }
+                if seen[variable] != *round && own != other(variable) {
+                    seen[variable] = *round;
+                    group.push((variable, own));
+                }
+            };
+            enter(start, self.state(start), group);
+            let mut next = 0;
+            while next < group.len() {
+                self.around(group[next].0, |variable| enter(variable, self.state(variable), group));
+                next += 1;
+            }
+            let mut gain = 0.0;
+            for &(variable, own) in group.iter() {
+                let scores = self.scores(variable);
+                gain += scores[other(variable)] - scores[own];
+                self.set(variable, other(variable));
+            }
+            if gain > 0.0 {
+                taken = true;
             } else {
-                value += score;
-            }
-        };
-        let slots = graph.first_slot[variable] as usize..graph.first_slot[variable + 1] as usize;
-        let mut seen = usize::MAX;
-        for slot in slots {
-            if self.slots[slot] == 1 {
-                add(graph.scores[slot]);
-            }
-            // All states of a choice in one table link to that table: count it once, at the state that holds.
-            let links: Vec<(usize, usize, usize)> = self.links_of(view, slot).collect();
-            for (group, factor, _) in links {
-                let id = self.first_factor[group] + factor;
-                if view.is_table(group) && !graph.is_binary(variable) && self.slots[slot] != 1 || id == seen {
-                    continue;
-                }
-                seen = id;
-                add(self.factor_score(view, group, factor));
+                group.iter().for_each(|&(variable, own)| self.set(variable, own));
             }
         }
-        (violations, value)
+        taken
+    }
+}
+
+/// Buffers of [`Connected::fuse`].
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fusion {
+    /// The call in which a variable was last part of a group, and the number of the present one.
+    seen: Vec<u32>,
+    round: u32,
+    /// The variables of a group, with the states that they have.
+    group: Vec<(usize, usize)>,
+}
+
+/// A small generator (xorshift64*), so that results repeat.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    pub(crate) fn below(&mut self, count: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        ((self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % count.max(1) as u64) as usize
     }
 }

@@ -1,11 +1,21 @@
-//! Feasible assignments from relaxed ones.
+//! Assignments: where they come from and how they are improved. Nothing here affects bounds.
 //!
-//! A dive: structured oracles first (each is asked for its best configuration under the beliefs), then variables from the most
-//! to the least decided, propagating every decision through the logic factors. The result is improved by iterated
-//! conditional modes, and the best assignment ever seen is kept. Nothing here affects bounds.
+//! For graphs, a dive: structured oracles first (each is asked for its best configuration under the beliefs), then variables
+//! from the most to the least decided, propagating every decision through the logic factors. The result is improved by
+//! local search, and the best assignment ever seen is kept. For networks (`network`), what message passing prefers is
+//! improved by local search and by exact moves of whole `neighbourhoods`. Pattern models (`pattern`) have assignments from
+//! their slaves. `local_search` is the same for all three.
 
 mod dive;
 mod local_search;
+mod neighbourhoods;
+mod network;
+mod pattern;
+mod slots;
+
+pub(crate) use local_search::{Connected, Dice, Fusion, Position};
+pub(crate) use network::{Effort, losses};
+pub(crate) use pattern::Labels;
 
 use super::dual::{Dual, Sum};
 use super::layout::Layout;
@@ -30,6 +40,7 @@ pub(crate) struct Primal {
     /// Slots in the order in which they were decided, to take decisions back.
     trail: Vec<u32>,
     on: Vec<bool>,
+    state_scores: Vec<f64>,
     tally: Vec<Tally>,
     /// For each group, the number of the first of its factors.
     first_factor: Vec<usize>,
@@ -61,7 +72,19 @@ pub(crate) struct View<'a> {
     pub warm: &'a mut [Warm],
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    /// The links of a slot as (group, factor, position in the factor).
+    fn links_of(&self, slot: usize) -> impl Iterator<Item = (usize, usize, usize)> + use<'a> {
+        let (graph, layout) = (self.graph, self.layout);
+        layout.links_of(slot).iter().map(move |&link| {
+            let link = (link >> 1) as usize;
+            let group = layout.group_start.partition_point(|&start| start <= link) - 1;
+            let factor = layout.link_factor[link] as usize;
+            let first = layout.group_start[group] + layout.group(graph, group).range(factor).start;
+            (group, factor, link - first)
+        })
+    }
+
     fn closed(&self, group: usize) -> Option<&ClosedGroup> {
         self.layout.group(self.graph, group).of()
     }
@@ -136,15 +159,8 @@ impl Primal {
             self.value = value;
             let graph = view.graph;
             self.assignment.clear();
-            self.assignment.extend((0..graph.variables()).map(|variable| {
-                let slots =
-                    &self.slots[graph.first_slot[variable] as usize..graph.first_slot[variable + 1] as usize];
-                if graph.is_binary(variable) {
-                    slots[0] as u32
-                } else {
-                    slots.iter().position(|&x| x == 1).unwrap_or(0) as u32
-                }
-            }));
+            let state = |variable| graph.state_of(variable, |slot| self.slots[slot] == 1).unwrap_or(0) as u32;
+            self.assignment.extend((0..graph.variables()).map(state));
         }
     }
 
@@ -191,24 +207,6 @@ impl Primal {
             }
         }
     }
-
-    /// The links of a slot as (group, factor, position in the factor).
-    fn links_of<'a>(
-        &self,
-        view: &'a View<'_>,
-        slot: usize,
-    ) -> impl Iterator<Item = (usize, usize, usize)> + use<'a> {
-        let layout = view.layout;
-        let range = layout.slot_start[slot] as usize..layout.slot_start[slot + 1] as usize;
-        let graph = view.graph;
-        layout.slot_links[range].iter().map(move |&link| {
-            let link = (link >> 1) as usize;
-            let group = layout.group_start.partition_point(|&start| start <= link) - 1;
-            let factor = layout.link_factor[link] as usize;
-            let first = layout.group_start[group] + layout.group(graph, group).range(factor).start;
-            (group, factor, link - first)
-        })
-    }
 }
 
 /// The value of one assignment.
@@ -221,7 +219,6 @@ pub(crate) fn evaluate(graph: &Graph, assignment: &[u32]) -> f64 {
 }
 
 fn best_state(graph: &Graph, variable: usize, beliefs: &[f64]) -> usize {
-    let slots = graph.first_slot[variable] as usize..graph.first_slot[variable + 1] as usize;
-    let beliefs = &beliefs[slots];
+    let beliefs = &beliefs[graph.slots_of(variable)];
     (0..beliefs.len()).fold(0, |best, state| if beliefs[state] > beliefs[best] { state } else { best })
 }

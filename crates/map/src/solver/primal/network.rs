@@ -1,17 +1,18 @@
-//! Assignments from bounds: rounding, local search and diving.
+//! Assignments of networks, for exact search: rounding, local search and diving.
 
-use super::branch::{Context, Tree};
-use super::lift::Lift;
-use super::local_search::LocalSearch;
-use super::messages::{Schedule, decode};
-use super::network::Network;
-use super::ordering::pair_checks;
-use super::presolve::reduce;
+use super::neighbourhoods::States;
+use super::{Connected, Fusion, Position};
+use crate::solver::exact::branch::{Context, Tree};
+use crate::solver::exact::lift::Lift;
+use crate::solver::exact::messages::{Schedule, decode};
+use crate::solver::exact::network::Network;
+use crate::solver::exact::ordering::pair_checks;
+use crate::solver::exact::presolve::reduce;
 use std::sync::Arc;
 
 /// How much to spend on an assignment.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Effort {
+pub(crate) enum Effort {
     /// Take it as it is.
     Read,
     /// Tabu search and fusion with the incumbent.
@@ -23,7 +24,7 @@ pub(super) enum Effort {
 impl Tree<'_> {
     /// Fixes the variables that message passing is surest of, quarter by quarter, and reads off the rest: a
     /// descent to one leaf that costs little more than the first steps.
-    pub(super) fn dive(&mut self, network: &Network, lift: &Arc<Lift>, context: &Context) {
+    pub(crate) fn dive(&mut self, network: &Network, lift: &Arc<Lift>, context: &Context) {
         let (mut network, mut lift) = (network.clone(), Arc::clone(lift));
         let reductions = context.reductions(false);
         while !context.limits.expired() {
@@ -33,11 +34,7 @@ impl Tree<'_> {
             surest.sort_by(|&a, &b| margins[b as usize].total_cmp(&margins[a as usize]).then(a.cmp(&b)));
             surest.truncate(states.len() / 4 + 1);
             for v in surest {
-                for (state, score) in network.unary[v as usize].iter_mut().enumerate() {
-                    if state != states[v as usize] {
-                        *score = f64::NEG_INFINITY;
-                    }
-                }
+                network.keep_only(v as usize, states[v as usize]);
             }
             match reduce(network, Some(lift), self.cut, reductions, &context.limits) {
                 Ok((reduced, reduced_lift)) => (network, lift) = (reduced, reduced_lift),
@@ -57,7 +54,7 @@ impl Tree<'_> {
     }
 
     /// Starts from states read off a reduced network, and improves them on the network as given.
-    pub(super) fn find_assignment(
+    pub(crate) fn find_assignment(
         &mut self,
         reduced: &Network,
         states: &[usize],
@@ -71,15 +68,15 @@ impl Tree<'_> {
             return;
         }
         let root = self.root;
-        let mut local = LocalSearch::new(root, assignment);
-        local.tabu(500, &mut self.dice, &context.limits);
+        let mut local = States::new(root, assignment);
+        local.tabu(root.sizes.len(), 500, &mut self.dice, || context.limits.expired());
         let closed = context.cut(root.value(&local.assignment)) >= reduced.constant;
         if effort == Effort::Full && !closed {
             self.improve_widely(&mut local, context);
         }
         // Only now the incumbent comes in: from the start it would draw every search into its own valley.
         if let Some((_, best)) = &self.best {
-            local.fuse(best);
+            local.fuse(0..best.len(), |v| best[v], &mut Fusion::default());
         }
         if effort == Effort::Full && !closed {
             self.improve_doubtful_regions(&mut local, reduced, lift, context);
@@ -88,7 +85,7 @@ impl Tree<'_> {
     }
 
     /// Exact moves of most variables at once, until they stop paying.
-    fn improve_widely(&mut self, local: &mut LocalSearch, context: &Context) {
+    fn improve_widely(&mut self, local: &mut States, context: &Context) {
         let limits = &context.limits;
         if pair_checks(self.root) > 2e7 {
             return;
@@ -116,7 +113,7 @@ impl Tree<'_> {
     /// slackness it can only be wrong there.
     fn improve_doubtful_regions(
         &mut self,
-        local: &mut LocalSearch,
+        local: &mut States,
         reduced: &Network,
         lift: &Arc<Lift>,
         context: &Context,
@@ -143,7 +140,7 @@ impl Tree<'_> {
 }
 
 /// What the tables and vectors around every variable lose under an assignment of a network in normal form, each at most `most`.
-pub(super) fn losses(network: &Network, states: &[usize], most: f64) -> Vec<f64> {
+pub(crate) fn losses(network: &Network, states: &[usize], most: f64) -> Vec<f64> {
     let mut losses: Vec<f64> =
         network.unary.iter().zip(states).map(|(scores, &state)| (-scores[state]).min(most)).collect();
     for table in &network.tables {
