@@ -36,8 +36,8 @@ impl std::fmt::Display for Status {
 
 /// How far a bound may lie above a value that it proves, relative to the value's size.
 ///
-/// Sizes below one count as one, so that values around zero can be proven, too; where all scores are small, sizes below theirs
-/// count as theirs.
+/// Sizes below one count as one, so that values around zero can be proven, too; where all scores are small,
+/// sizes below theirs count as theirs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
     relative: f64,
@@ -86,7 +86,8 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// What an assignment's value and an upper bound on every assignment prove. There is no assignment without a finite value.
+    /// What an assignment's value and an upper bound on every assignment prove. There is no assignment
+    /// without a finite value.
     pub fn judge(value: Option<f64>, bound: f64, gap: impl Into<Gap>) -> Self {
         let value = value.filter(|value| value.is_finite());
         let bound = if bound.is_nan() { f64::INFINITY } else { bound };

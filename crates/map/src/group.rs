@@ -1,8 +1,10 @@
 //! Factors of one kind, laid out together.
 //!
-//! A solver speaks to a whole group at a time: one virtual call for thousands of factors, and a loop over flat arrays
-//! inside. Work is split by factor range in the same way for any number of threads, so results have the same bits.
+//! A solver speaks to a whole group at a time: one virtual call for thousands of factors, and a loop over
+//! flat arrays inside. Work is split by factor range in the same way for any number of threads, so results
+//! have the same bits.
 
+use crate::flat::Refill;
 use crate::model::Literal;
 use crate::oracle::Oracle;
 use crate::oracle::active_set::ActiveSet;
@@ -22,7 +24,8 @@ pub(crate) trait Slave: Send + Sync + 'static {
     /// Makes a memory as good as new; what it was made of is kept.
     fn forget(memory: &mut Self::Memory);
 
-    /// AD3's quadratic step: writes the point of the factor's polytope nearest to `point`, its own scores divided by `eta`.
+    /// AD3's quadratic step: writes the point of the factor's polytope nearest to `point`, its own scores
+    /// divided by `eta`.
     fn project(
         &self,
         memory: &mut Self::Memory,
@@ -35,8 +38,8 @@ pub(crate) trait Slave: Send + Sync + 'static {
     /// Writes a best point of the polytope under the scores of the links and returns its value.
     fn best_point(&self, scores: &[f64], best: &mut [f64], scratch: &mut Self::Scratch) -> f64;
 
-    /// The factor's own score when these links are on; minus infinity when it does not allow that. `large` is a score
-    /// that outweighs any of the factor's own.
+    /// The factor's own score when these links are on; minus infinity when it does not allow that. `large` is
+    /// a score that outweighs any of the factor's own.
     fn own_score(&self, on: &[bool], large: f64, scratch: &mut Self::Scratch) -> f64;
 
     /// No configuration's own scores sum to more than this in size; nothing if the factor does not say.
@@ -97,7 +100,8 @@ pub(crate) trait Group: Any + Send + Sync {
     fn links(&self) -> &[Literal];
     /// Where each factor's links begin, and the end.
     fn offsets(&self) -> &[u32];
-    /// What a solver keeps for this group, empty; made of what it kept for another one of the same type, if `spare` has that.
+    /// What a solver keeps for this group, empty; made of what it kept for another one of the same type, if
+    /// `spare` has that.
     fn warm(&self, spare: &mut Vec<Warm>) -> Warm;
     /// Takes all factors out; what they were made of is kept for others.
     fn clear(&mut self);
@@ -130,8 +134,8 @@ impl dyn Group {
     }
 }
 
-/// `x`, or `1 − x` where the lowest bit of `code` (of a literal, or of a slot's link) says negated; without a branch, since
-/// negations follow no pattern that a processor could learn.
+/// `x`, or `1 − x` where the lowest bit of `code` (of a literal, or of a slot's link) says negated; without a
+/// branch, since negations follow no pattern that a processor could learn.
 #[inline]
 pub(crate) fn in_sense(code: u32, x: f64) -> f64 {
     const SIGN: [f64; 2] = [1.0, -1.0];
@@ -224,7 +228,8 @@ fn kept<F: Slave>(warm: &mut Warm) -> &mut Kept<F> {
 }
 
 impl<F: Slave> Factors<F> {
-    /// The multiplier and projection bookkeeping of AD3 for as many factors from `first` on as there are memories.
+    /// The multiplier and projection bookkeeping of AD3 for as many factors from `first` on as there are
+    /// memories.
     fn sweep(&self, first: usize, memories: &mut [F::Memory], sweep: Sweep<'_>, scratch: &mut F::Scratch) {
         let common = sweep.common;
         let offsets = &self.offsets[first..=first + memories.len()];
@@ -265,7 +270,8 @@ impl<F: Slave> Factors<F> {
         }
     }
 
-    /// The sum of maxima over a range of factors, added in an order that does not depend on the number of threads.
+    /// The sum of maxima over a range of factors, added in an order that does not depend on the number of
+    /// threads.
     fn sum_of_maxima(
         &self,
         range: Range<usize>,
@@ -404,8 +410,7 @@ impl<O: Oracle> Slave for O {
         if value == f64::NEG_INFINITY {
             return value;
         }
-        values.clear();
-        values.resize(on.len(), 0.0);
+        values.refill(on.len(), 0.0);
         self.add_marginals(configuration, 1.0, values);
         if values.iter().zip(on).any(|(&x, &on)| (x > 0.5) != on) {
             return f64::NEG_INFINITY;

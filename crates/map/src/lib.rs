@@ -1,7 +1,7 @@
 //! Factor graphs that agree, with a certificate.
 //!
-//! Bring scores and constraints; get the best assignment, an upper bound on every assignment, and a status that says what
-//! is proven. Nothing here is about language.
+//! Bring scores and constraints; get the best assignment, an upper bound on every assignment, and a status
+//! that says what is proven. Nothing here is about language.
 //!
 //! Three dishes for two guests, one of whom does not eat fish, and a budget:
 //!
@@ -30,11 +30,13 @@
 //! - [`solver`]: AD3, subgradient, two-slave, spanning trees, exact; all return a [`Solution`].
 //! - [`pattern`]: sparse patterns over any set of vertices, for the two-slave decomposition.
 //! - [`proof`]: what proves an answer, for the independent checker in [`verify`].
-//! - [`problem`]: UAI, log-UAI, AD3's `.fg` and JSON problems, from which [`Graph::from_problem`] makes a graph.
+//! - [`problem`]: UAI, log-UAI, AD3's `.fg` and JSON problems, from which [`Graph::from_problem`] makes a
+//!   graph.
 
 mod certificate;
 pub mod cut;
 mod factor;
+mod flat;
 mod group;
 mod model;
 pub mod oracle;

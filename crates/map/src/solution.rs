@@ -52,8 +52,8 @@ impl Solution {
         Solution { certificate, trace, assignment, on, ..self }
     }
 
-    /// The solution of a pattern model, whose vertices' slots are all decided; `assignment` counts if the certificate has a
-    /// value.
+    /// The solution of a pattern model, whose vertices' slots are all decided; `assignment` counts if the
+    /// certificate has a value.
     pub(crate) fn decided(
         certificate: Certificate,
         assignment: Vec<u32>,
@@ -65,8 +65,8 @@ impl Solution {
         Solution { certificate, marginals, trace, assignment, on }
     }
 
-    /// The state of each variable, in the order in which variables were made (0 or 1 for a binary one), if a feasible assignment
-    /// was found.
+    /// The state of each variable, in the order in which variables were made (0 or 1 for a binary one), if a
+    /// feasible assignment was found.
     pub fn assignment(&self) -> Option<&[u32]> {
         self.assignment.as_deref()
     }

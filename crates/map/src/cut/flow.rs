@@ -1,13 +1,15 @@
 //! The flow that proves a maximum, and the search trees that find it.
 //!
-//! With `f(x) = Σ a_i x_i − Σ c_ij x_i (1 − x_j)` and any flow `0 ≤ φ_ij ≤ c_ij`,
-//! `f(x) ≤ Σ x_i e_i` where `e_i = a_i − Σ_j φ_ij + Σ_j φ_ji` is the *excess* of `i`. So every flow proves the upper bound
-//! `Σ max(0, e_i)`, and maximizing `f` means routing positive excess to where it is negative. No flow into a terminal is
-//! stored: a change of `a_i` is the same change of `e_i`, and the flow stays feasible (the reparametrization of
-//! Kohli & Torr 2007 without its case analysis). Paths are found by the two search trees of Boykov & Kolmogorov (2004),
-//! which survive from one call to the next; only what hangs on changed nodes is grown anew.
+//! With `f(x) = Σ a_i x_i − Σ c_ij x_i (1 − x_j)` and any flow `0 ≤ φ_ij ≤ c_ij`, `f(x) ≤ Σ x_i e_i` where
+//! `e_i = a_i − Σ_j φ_ij + Σ_j φ_ji` is the *excess* of `i`. So every flow proves the upper bound
+//! `Σ max(0, e_i)`, and maximizing `f` means routing positive excess to where it is negative. No flow into a
+//! terminal is stored: a change of `a_i` is the same change of `e_i`, and the flow stays feasible (the
+//! reparametrization of Kohli & Torr 2007 without its case analysis). Paths are found by the two search trees
+//! of Boykov & Kolmogorov (2004), which survive from one call to the next; only what hangs on changed nodes
+//! is grown anew.
 
 use super::PseudoBoolean;
+use crate::flat::Refill;
 use std::collections::VecDeque;
 
 const NONE: u32 = u32::MAX;
@@ -44,9 +46,9 @@ struct Node {
 
 /// Maximizer of a [`PseudoBoolean`] function that keeps flow and search trees between calls.
 ///
-/// Residuals below a tiny fraction of the largest capacity count as zero, and the number of augmentations is limited, so
-/// that rounding can never make it loop; [`Cut::value`] and [`Cut::upper_bound`] hold all the same, since the first is evaluated
-/// from the assignment and the second from whatever flow there is.
+/// Residuals below a tiny fraction of the largest capacity count as zero, and the number of augmentations is
+/// limited, so that rounding can never make it loop; [`Cut::value`] and [`Cut::upper_bound`] hold all the
+/// same, since the first is evaluated from the assignment and the second from whatever flow there is.
 #[derive(Clone, Debug, Default)]
 pub struct Cut {
     nodes: Vec<Node>,
@@ -89,8 +91,7 @@ impl Cut {
         self.induced.clone_from(&function.induced);
         self.unary.clear();
         self.unary.extend(function.unary.iter().zip(&function.induced).map(|(a, b)| a + b));
-        self.first.clear();
-        self.first.resize(size + 2, 0);
+        self.first.refill(size + 2, 0);
         for pair in &function.pairs {
             self.first[pair.tail as usize + 2] += 1;
             self.first[pair.head as usize + 2] += 1;
@@ -98,8 +99,7 @@ impl Cut {
         for i in 2..self.first.len() {
             self.first[i] += self.first[i - 1];
         }
-        self.arcs.clear();
-        self.arcs.resize(2 * function.pairs.len(), Arc { head: 0, sister: 0, residual: 0.0 });
+        self.arcs.refill(2 * function.pairs.len(), Arc { head: 0, sister: 0, residual: 0.0 });
         self.pairs.clear();
         self.pair_scale = 0.0;
         for pair in &function.pairs {
@@ -141,7 +141,8 @@ impl Cut {
         self.clock = 0;
     }
 
-    /// Sets the linear term of a variable (what [`PseudoBoolean::add_unary`] added up to) to `weight`, which must be finite.
+    /// Sets the linear term of a variable (what [`PseudoBoolean::add_unary`] added up to) to `weight`, which
+    /// must be finite.
     pub fn set_unary(&mut self, variable: usize, weight: f64) {
         debug_assert!(weight.is_finite());
         let unary = self.induced[variable] + weight;
@@ -158,7 +159,8 @@ impl Cut {
         }
     }
 
-    /// Whether the last [`solve`](Cut::solve) sets the variable to one. Among all maximizers it is the one with fewest ones.
+    /// Whether the last [`solve`](Cut::solve) sets the variable to one. Among all maximizers it is the one
+    /// with fewest ones.
     pub fn is_one(&self, variable: usize) -> bool {
         self.nodes[variable].tree == Tree::Source
     }
@@ -184,7 +186,8 @@ impl Cut {
 
     /// A bound that no assignment exceeds, proven by the flow; rounded outwards.
     ///
-    /// The excesses are summed anew from the flow on each arc, so that the rounding of many augmentations does not add up.
+    /// The excesses are summed anew from the flow on each arc, so that the rounding of many augmentations
+    /// does not add up.
     pub fn upper_bound(&mut self) -> f64 {
         let mut magnitude: f64 = self.unary.iter().map(|a| a.abs()).sum();
         self.fresh.clone_from(&self.unary);
@@ -225,7 +228,8 @@ impl Cut {
         self.clock += 1;
         self.recycle_trees();
         self.adopt_orphans();
-        // Far above what was ever observed (a few augmentations a node); reached only if rounding plays tricks.
+        // Far above what was ever observed (a few augmentations a node); reached only if rounding plays
+        // tricks.
         let mut patience = 1000 + 64 * (self.nodes.len() + self.arcs.len());
         while let Some(&node) = self.active.front() {
             if self.nodes[node as usize].parent != NONE
@@ -245,7 +249,8 @@ impl Cut {
         }
     }
 
-    /// Makes roots of the changed nodes that have excess, and orphans of those that lived on excess they lost.
+    /// Makes roots of the changed nodes that have excess, and orphans of those that lived on excess they
+    /// lost.
     fn recycle_trees(&mut self) {
         let mut changed = std::mem::take(&mut self.changed);
         for i in changed.drain(..) {
@@ -275,7 +280,8 @@ impl Cut {
         self.changed = changed;
     }
 
-    /// Follows the arcs of an active node until one bridges the trees: returns that arc, directed from source to sink.
+    /// Follows the arcs of an active node until one bridges the trees: returns that arc, directed from source
+    /// to sink.
     fn grow(&mut self, i: u32) -> Option<u32> {
         let Node { tree, stamp, distance, .. } = self.nodes[i as usize];
         for a in self.first[i as usize]..self.first[i as usize + 1] {
@@ -301,48 +307,44 @@ impl Cut {
     /// Pushes as much as the path through `bridge` carries from its source root to its sink root.
     fn augment(&mut self, bridge: u32) {
         let (tail, head) = self.ends(bridge);
-        let mut amount = self.arcs[bridge as usize].residual;
-        let mut i = tail;
-        while self.nodes[i].parent != TERMINAL {
-            let up = self.arcs[self.nodes[i].parent as usize];
-            amount = amount.min(self.arcs[up.sister as usize].residual);
-            i = up.head as usize;
-        }
-        amount = amount.min(self.nodes[i].excess);
-        i = head;
-        while self.nodes[i].parent != TERMINAL {
-            let up = self.arcs[self.nodes[i].parent as usize];
-            amount = amount.min(up.residual);
-            i = up.head as usize;
-        }
-        amount = amount.min(-self.nodes[i].excess);
-
+        let amount = self.arcs[bridge as usize].residual.min(self.room(tail)).min(self.room(head));
         self.push(bridge, amount);
-        i = tail;
-        while self.nodes[i].parent != TERMINAL {
-            let Arc { head: next, sister: down, .. } = self.arcs[self.nodes[i].parent as usize];
-            self.push(down, amount);
-            if self.arcs[down as usize].residual <= self.tiny {
+        self.push_along(tail, amount);
+        self.push_along(head, amount);
+    }
+
+    /// The arc between a node and its parent in the direction of the flow, and the parent.
+    fn step_up(&self, i: usize) -> Option<(u32, usize)> {
+        let Node { parent, tree, .. } = self.nodes[i];
+        if parent == TERMINAL {
+            return None;
+        }
+        let Arc { head, sister, .. } = self.arcs[parent as usize];
+        Some((if tree == Tree::Source { sister } else { parent }, head as usize))
+    }
+
+    /// What the way between a node and its root can carry.
+    fn room(&self, mut i: usize) -> f64 {
+        let mut room = f64::INFINITY;
+        while let Some((arc, up)) = self.step_up(i) {
+            room = room.min(self.arcs[arc as usize].residual);
+            i = up;
+        }
+        room.min(self.nodes[i].excess.abs())
+    }
+
+    /// Pushes flow along the way between a node and its root, which gives it or takes it.
+    fn push_along(&mut self, mut i: usize, amount: f64) {
+        while let Some((arc, up)) = self.step_up(i) {
+            self.push(arc, amount);
+            if self.arcs[arc as usize].residual <= self.tiny {
                 self.abandon(i as u32);
             }
-            i = next as usize;
+            i = up;
         }
-        self.nodes[i].excess -= amount;
-        if self.nodes[i].excess <= self.tiny {
-            self.abandon(i as u32);
-        }
-        i = head;
-        while self.nodes[i].parent != TERMINAL {
-            let up = self.nodes[i].parent;
-            self.push(up, amount);
-            let next = self.arcs[up as usize].head;
-            if self.arcs[up as usize].residual <= self.tiny {
-                self.abandon(i as u32);
-            }
-            i = next as usize;
-        }
-        self.nodes[i].excess += amount;
-        if self.nodes[i].excess >= -self.tiny {
+        let root = &mut self.nodes[i];
+        root.excess -= amount.copysign(root.excess);
+        if root.excess.abs() <= self.tiny {
             self.abandon(i as u32);
         }
     }
@@ -387,7 +389,8 @@ impl Cut {
         }
     }
 
-    /// The open arc to a neighbour of the same tree that is nearest to a root, and the distance of that neighbour.
+    /// The open arc to a neighbour of the same tree that is nearest to a root, and the distance of that
+    /// neighbour.
     fn find_parent(&mut self, i: u32) -> Option<(u32, u32)> {
         let tree = self.nodes[i as usize].tree;
         let mut best: Option<(u32, u32)> = None;
@@ -406,7 +409,8 @@ impl Cut {
         best
     }
 
-    /// Walks up from `start`; `None` if the walk ends at an orphan. Stamps the way so that later walks stop early.
+    /// Walks up from `start`; `None` if the walk ends at an orphan. Stamps the way so that later walks stop
+    /// early.
     fn distance_to_root(&mut self, start: u32) -> Option<u32> {
         let mut steps = 0;
         let mut j = start as usize;

@@ -1,5 +1,6 @@
 //! The function to maximize, and the reductions of products to quadratic form.
 
+use crate::flat::Refill;
 use crate::model::{ModelError, check_index};
 
 /// `a_ij x_i x_j` written as arcs: `forward · x_i (1 − x_j) + backward · x_j (1 − x_i)` is *lost*.
@@ -40,10 +41,8 @@ impl PseudoBoolean {
     /// Becomes the zero function over `variables` variables, keeping the memory.
     pub fn reset(&mut self, variables: usize) {
         self.variables = variables;
-        self.unary.clear();
-        self.unary.resize(variables, 0.0);
-        self.induced.clear();
-        self.induced.resize(variables, 0.0);
+        self.unary.refill(variables, 0.0);
+        self.induced.refill(variables, 0.0);
         self.pairs.clear();
     }
 
@@ -78,8 +77,8 @@ impl PseudoBoolean {
 
     /// Adds `weight · Π x_i` with `weight ≥ 0`: term h2 of the two-slave decomposition.
     ///
-    /// `Π x_i = max over u of u (Σ x_i − K + 1)` (Freedman & Drineas 2005). Written as losses this is a gain `weight` for `u`
-    /// and an arc from `u` to each member: whoever takes the gain must take the members.
+    /// `Π x_i = max over u of u (Σ x_i − K + 1)` (Freedman & Drineas 2005). Written as losses this is a gain
+    /// `weight` for `u` and an arc from `u` to each member: whoever takes the gain must take the members.
     pub fn add_product(&mut self, members: &[u32], weight: f64) -> Result<(), ModelError> {
         self.check(members, weight, 1)?;
         match *members {
@@ -90,10 +89,11 @@ impl PseudoBoolean {
         Ok(())
     }
 
-    /// Adds `weight · (Σ over i<j of x_i x_j − Π x_i)` with `weight ≥ 0` and at least three members: terms h3 and h4.
+    /// Adds `weight · (Σ over i<j of x_i x_j − Π x_i)` with `weight ≥ 0` and at least three members: terms h3
+    /// and h4.
     ///
-    /// With `m = Σ x_i` and `K` members this is `max over y of (m − 1) y` for `K = 3`, else
-    /// `max over y₀ of y₀ (2m − 3) + Σ over j = 1..K−4 of max over y_j of y_j (m − j − 2)` (Živný & Jeavons 2010).
+    /// With `m = Σ x_i` and `K` members this is `max over y of (m − 1) y` for `K = 3`, else `max over y₀ of
+    /// y₀ (2m − 3) + Σ over j = 1..K−4 of max over y_j of y_j (m − j − 2)` (Živný & Jeavons 2010).
     pub fn add_pairs_minus_product(&mut self, members: &[u32], weight: f64) -> Result<(), ModelError> {
         self.check(members, weight, 3)?;
         let size = members.len();

@@ -1,8 +1,10 @@
-//! Minimum cut for supermodular quadratic pseudo-Boolean functions, restarted warm when only unary terms move.
+//! Minimum cut for supermodular quadratic pseudo-Boolean functions, restarted warm when only unary terms
+//! move.
 //!
-//! The function is `f(x) = Σ a_i x_i + Σ a_ij x_i x_j` with `a_ij ≥ 0` over `x ∈ {0,1}ⁿ`; [`PseudoBoolean`] states it,
-//! [`Cut`] maximizes it. Products of more than two variables enter through the reductions of [`PseudoBoolean::add_product`]
-//! and [`PseudoBoolean::add_pairs_minus_product`], which introduce auxiliary variables.
+//! The function is `f(x) = Σ a_i x_i + Σ a_ij x_i x_j` with `a_ij ≥ 0` over `x ∈ {0,1}ⁿ`; [`PseudoBoolean`]
+//! states it, [`Cut`] maximizes it. Products of more than two variables enter through the reductions of
+//! [`PseudoBoolean::add_product`] and [`PseudoBoolean::add_pairs_minus_product`], which introduce auxiliary
+//! variables.
 //!
 //! ```
 //! use consonant_map::cut::{Cut, PseudoBoolean};

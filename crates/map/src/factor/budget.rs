@@ -1,4 +1,4 @@
-//! At most so many links are on.
+//! At most this many links are on.
 
 use super::Scratch;
 use super::knapsack::shift_to_limit;

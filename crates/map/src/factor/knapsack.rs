@@ -2,8 +2,8 @@
 
 use super::Scratch;
 
-/// Projection onto {x ∈ [0,1]^n : Σ c_i x_i ≤ limit}: x_i = clip(a_i − t c_i) for one t ≥ 0 (Pardalos & Kovoor 1990;
-/// Almeida & Martins 2013, Algorithm 1, where τ = −t).
+/// Projection onto {x ∈ [0,1]^n : Σ c_i x_i ≤ limit}: x_i = clip(a_i − t c_i) for one t ≥ 0 (Pardalos &
+/// Kovoor 1990; Almeida & Martins 2013, Algorithm 1, where τ = −t).
 pub(super) fn project(point: &mut [f64], costs: &[f64], limit: f64, scratch: &mut Scratch) {
     let used: f64 = point.iter().zip(costs).map(|(x, c)| c * x.clamp(0.0, 1.0)).sum();
     if used > limit {
@@ -17,11 +17,12 @@ pub(super) fn project(point: &mut [f64], costs: &[f64], limit: f64, scratch: &mu
     }
 }
 
-/// The t ≥ 0 at which Σ c_i · clip(a_i − t c_i) = limit, for items (a_i, c_i) whose sum at t = 0 exceeds the limit.
+/// The t ≥ 0 at which Σ c_i · clip(a_i − t c_i) = limit, for items (a_i, c_i) whose sum at t = 0 exceeds the
+/// limit.
 ///
-/// The sum falls as t grows, linearly between the breakpoints (a_i − 1)/c_i and a_i/c_i. The median breakpoint of the
-/// working set tells on which side the answer lies; items whose part is settled there leave the set, so that the work
-/// shrinks geometrically: linear time by selection, no sorting.
+/// The sum falls as t grows, linearly between the breakpoints (a_i − 1)/c_i and a_i/c_i. The median
+/// breakpoint of the working set tells on which side the answer lies; items whose part is settled there leave
+/// the set, so that the work shrinks geometrically: linear time by selection, no sorting.
 pub(super) fn shift_to_limit(
     items: impl Iterator<Item = (f64, f64)>,
     limit: f64,
@@ -31,7 +32,8 @@ pub(super) fn shift_to_limit(
     working.clear();
     working.extend(items.filter(|&(a, c)| c > 0.0 && a > 0.0));
     let (mut low, mut high) = (0.0, f64::INFINITY);
-    // What settled items add to the sum at t: `at_one` from those clipped at 1, `level − slope·t` from interior ones.
+    // What settled items add to the sum at t: `at_one` from those clipped at 1, `level − slope·t` from
+    // interior ones.
     let (mut at_one, mut level, mut slope) = (0.0, 0.0, 0.0);
     loop {
         breakpoints.clear();
@@ -66,7 +68,8 @@ pub(super) fn shift_to_limit(
             !interior
         });
     }
-    // No breakpoint is left between `low` and `high`: every item still at work is at one, at zero or interior there.
+    // No breakpoint is left between `low` and `high`: every item still at work is at one, at zero or interior
+    // there.
     for &(a, c) in working.iter() {
         let (leaves_one, reaches_zero) = ((a - 1.0) / c, a / c);
         if leaves_one >= high {

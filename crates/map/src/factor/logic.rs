@@ -4,8 +4,8 @@ use super::Scratch;
 
 /// Euclidean projection onto the probability simplex.
 ///
-/// Michelot's method: assume all coordinates stay positive, drop those that do not, repeat. Each round is linear and few
-/// are needed; the links that matter are usually found in the first two.
+/// Michelot's method: assume all coordinates stay positive, drop those that do not, repeat. Each round is
+/// linear and few are needed; the links that matter are usually found in the first two.
 pub(super) fn project_exactly_one(point: &mut [f64], scratch: &mut Scratch) {
     let threshold = simplex_threshold(point, &mut scratch.values);
     for x in point.iter_mut() {
@@ -53,12 +53,13 @@ fn clip(point: &mut [f64]) {
 
 /// Projection onto the hull of OR-with-output: 0 ≤ x_i ≤ z ≤ min(1, Σ x_i) (Martins et al. 2015, appendix B).
 ///
-/// First onto the inputs' constraints x_i ≤ z; if the sum then reaches z, that is the answer. Otherwise Σ x_i = z is
-/// tight, which with the output negated is an exactly-one.
+/// First onto the inputs' constraints x_i ≤ z; if the sum then reaches z, that is the answer. Otherwise Σ x_i
+/// = z is tight, which with the output negated is an exactly-one.
 pub(super) fn project_or_with_output(point: &mut [f64], scratch: &mut Scratch) {
     let output = point.len() - 1;
     let z = point[output];
-    // Project onto {x_i ≤ z}: the output and the inputs above it share their mean. Inputs enter from the largest.
+    // Project onto {x_i ≤ z}: the output and the inputs above it share their mean. Inputs enter from the
+    // largest.
     let level = shared_level(&point[..output], z, &mut scratch.values).clamp(0.0, 1.0);
     let sum: f64 = point[..output].iter().map(|x| x.clamp(0.0, level)).sum();
     if sum >= level {

@@ -1,9 +1,9 @@
 //! Factors whose quadratic step has a closed form.
 //!
-//! Few primitives serve all: with negated links, implication is an OR, AND-with-output is an OR-with-output, and
-//! XOR-with-output is an exactly-one. For each primitive there are three questions, answered in its file: the
-//! projection (AD3's quadratic step), the best configuration under scores (dual bounds, subgradient), and whether a
-//! given configuration is allowed.
+//! Few primitives serve all: with negated links, implication is an OR, AND-with-output is an OR-with-output,
+//! and XOR-with-output is an exactly-one. For each primitive there are three questions, answered in its file:
+//! the projection (AD3's quadratic step), the best configuration under scores (dual bounds, subgradient), and
+//! whether a given configuration is allowed.
 
 mod budget;
 mod knapsack;
@@ -29,9 +29,10 @@ pub(crate) enum Closed {
     OrWithOutput,
     /// A score that counts when both links are on.
     Pair(f64),
-    /// At most so many links are on.
+    /// At most this many links are on.
     Budget(usize),
-    /// The costs of links that are on sum to at most the limit. The relaxation is the continuous knapsack polytope.
+    /// The costs of links that are on sum to at most the limit. The relaxation is the continuous knapsack
+    /// polytope.
     Knapsack {
         costs: Box<[f64]>,
         limit: f64,

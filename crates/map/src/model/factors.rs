@@ -9,13 +9,17 @@ use crate::oracle::dense::DenseTable;
 use std::any::TypeId;
 use std::sync::Arc;
 
+/// A result, or why the model was refused.
+type Result<T> = std::result::Result<T, ModelError>;
+
 impl Graph {
-    /// The links of a factor, checked; they come back by [`add`](Self::add) or [`oracle_links`](Self::oracle_links).
-    fn literals<L: Into<Literal>>(
+    /// The links of a factor, checked; they come back by [`add`](Self::add) or
+    /// [`oracle_links`](Self::oracle_links).
+    fn literals(
         &mut self,
         factor: &'static str,
-        literals: impl IntoIterator<Item = L>,
-    ) -> Result<Vec<Literal>, ModelError> {
+        literals: impl IntoIterator<Item: Into<Literal>>,
+    ) -> Result<Vec<Literal>> {
         let mut own = std::mem::take(&mut self.literals);
         own.clear();
         own.extend(literals.into_iter().map(Into::into));
@@ -58,28 +62,19 @@ impl Graph {
     }
 
     /// Exactly one of the literals holds (XOR).
-    pub fn exactly_one<L: Into<Literal>>(
-        &mut self,
-        literals: impl IntoIterator<Item = L>,
-    ) -> Result<FactorId, ModelError> {
+    pub fn exactly_one(&mut self, literals: impl IntoIterator<Item: Into<Literal>>) -> Result<FactorId> {
         let literals = self.literals("exactly-one", literals)?;
         Ok(self.add(Closed::ExactlyOne, literals))
     }
 
     /// At most one of the literals holds.
-    pub fn at_most_one<L: Into<Literal>>(
-        &mut self,
-        literals: impl IntoIterator<Item = L>,
-    ) -> Result<FactorId, ModelError> {
+    pub fn at_most_one(&mut self, literals: impl IntoIterator<Item: Into<Literal>>) -> Result<FactorId> {
         let literals = self.literals("at-most-one", literals)?;
         Ok(self.add(Closed::AtMostOne, literals))
     }
 
     /// At least one of the literals holds (OR).
-    pub fn at_least_one<L: Into<Literal>>(
-        &mut self,
-        literals: impl IntoIterator<Item = L>,
-    ) -> Result<FactorId, ModelError> {
+    pub fn at_least_one(&mut self, literals: impl IntoIterator<Item: Into<Literal>>) -> Result<FactorId> {
         let literals = self.literals("at-least-one", literals)?;
         Ok(self.add(Closed::AtLeastOne, literals))
     }
@@ -89,17 +84,17 @@ impl Graph {
         &mut self,
         premise: impl Into<Literal>,
         conclusion: impl Into<Literal>,
-    ) -> Result<FactorId, ModelError> {
+    ) -> Result<FactorId> {
         let literals = self.literals("implication", [!premise.into(), conclusion.into()])?;
         Ok(self.add(Closed::AtLeastOne, literals))
     }
 
-    fn with_output<L: Into<Literal>>(
+    fn with_output(
         &mut self,
         factor: &'static str,
-        inputs: impl IntoIterator<Item = L>,
+        inputs: impl IntoIterator<Item: Into<Literal>>,
         output: Literal,
-    ) -> Result<Vec<Literal>, ModelError> {
+    ) -> Result<Vec<Literal>> {
         let mut literals: Vec<Literal> = inputs.into_iter().map(Into::into).collect();
         if literals.is_empty() {
             return Err(ModelError::Empty(factor.into()));
@@ -109,21 +104,21 @@ impl Graph {
     }
 
     /// `output` holds exactly when some input does.
-    pub fn or_with_output<L: Into<Literal>>(
+    pub fn or_with_output(
         &mut self,
-        inputs: impl IntoIterator<Item = L>,
+        inputs: impl IntoIterator<Item: Into<Literal>>,
         output: impl Into<Literal>,
-    ) -> Result<FactorId, ModelError> {
+    ) -> Result<FactorId> {
         let literals = self.with_output("or-with-output", inputs, output.into())?;
         Ok(self.add(Closed::OrWithOutput, literals))
     }
 
     /// `output` holds exactly when all inputs do.
-    pub fn and_with_output<L: Into<Literal>>(
+    pub fn and_with_output(
         &mut self,
-        inputs: impl IntoIterator<Item = L>,
+        inputs: impl IntoIterator<Item: Into<Literal>>,
         output: impl Into<Literal>,
-    ) -> Result<FactorId, ModelError> {
+    ) -> Result<FactorId> {
         let mut literals = self.with_output("and-with-output", inputs, output.into())?;
         // De Morgan: not-output is the OR of the negated inputs.
         literals.iter_mut().for_each(|literal| *literal = !*literal);
@@ -131,22 +126,17 @@ impl Graph {
     }
 
     /// At most one input holds, and `output` holds exactly when one does.
-    pub fn xor_with_output<L: Into<Literal>>(
+    pub fn xor_with_output(
         &mut self,
-        inputs: impl IntoIterator<Item = L>,
+        inputs: impl IntoIterator<Item: Into<Literal>>,
         output: impl Into<Literal>,
-    ) -> Result<FactorId, ModelError> {
+    ) -> Result<FactorId> {
         let literals = self.with_output("xor-with-output", inputs, !output.into())?;
         Ok(self.add(Closed::ExactlyOne, literals))
     }
 
     /// `score` counts when both literals hold.
-    pub fn pair(
-        &mut self,
-        a: impl Into<Literal>,
-        b: impl Into<Literal>,
-        score: f64,
-    ) -> Result<FactorId, ModelError> {
+    pub fn pair(&mut self, a: impl Into<Literal>, b: impl Into<Literal>, score: f64) -> Result<FactorId> {
         let literals = self.literals("pair", [a.into(), b.into()])?;
         check_score(format_args!("the pair {:?}, {:?}", literals[0], literals[1]), score)?;
         if score == f64::NEG_INFINITY {
@@ -155,13 +145,13 @@ impl Graph {
         Ok(self.add(Closed::Pair(score), literals))
     }
 
-    /// `score` counts when all literals hold. For three or more, a binary variable of its own stands for that; it is
-    /// returned, and is one more variable of the assignment.
-    pub fn pattern<L: Into<Literal>>(
+    /// `score` counts when all literals hold. For three or more, a binary variable of its own stands for
+    /// that; it is returned, and is one more variable of the assignment.
+    pub fn pattern(
         &mut self,
-        literals: impl IntoIterator<Item = L>,
+        literals: impl IntoIterator<Item: Into<Literal>>,
         score: f64,
-    ) -> Result<Option<Binary>, ModelError> {
+    ) -> Result<Option<Binary>> {
         let literals = self.literals("pattern", literals)?;
         match literals[..] {
             [literal] => self.add_score(literal, score).map(|()| None),
@@ -175,22 +165,22 @@ impl Graph {
     }
 
     /// At most `limit` of the literals hold.
-    pub fn budget<L: Into<Literal>>(
+    pub fn budget(
         &mut self,
-        literals: impl IntoIterator<Item = L>,
+        literals: impl IntoIterator<Item: Into<Literal>>,
         limit: usize,
-    ) -> Result<FactorId, ModelError> {
+    ) -> Result<FactorId> {
         let literals = self.literals("budget", literals)?;
         Ok(self.add(Closed::Budget(limit), literals))
     }
 
     /// The costs of the literals that hold sum to at most `limit`.
-    pub fn knapsack<L: Into<Literal>>(
+    pub fn knapsack(
         &mut self,
-        literals: impl IntoIterator<Item = L>,
+        literals: impl IntoIterator<Item: Into<Literal>>,
         costs: &[f64],
         limit: f64,
-    ) -> Result<FactorId, ModelError> {
+    ) -> Result<FactorId> {
         let literals = self.literals("knapsack", literals)?;
         check_length("knapsack costs", costs.len(), literals.len())?;
         let bad = |x: f64| x.is_nan() || x < 0.0;
@@ -204,7 +194,7 @@ impl Graph {
     }
 
     /// A score for every joint state of several variables, the last variable's state changing fastest.
-    pub fn table(&mut self, variables: &[Variable], scores: &[f64]) -> Result<FactorId, ModelError> {
+    pub fn table(&mut self, variables: &[Variable], scores: &[f64]) -> Result<FactorId> {
         if variables.is_empty() {
             return Err(ModelError::Empty("a table".into()));
         }
@@ -226,22 +216,18 @@ impl Graph {
     }
 
     /// A factor known by its oracle, over literals.
-    pub fn oracle<O: Oracle, L: Into<Literal>>(
+    pub fn oracle<O: Oracle>(
         &mut self,
         oracle: O,
-        literals: impl IntoIterator<Item = L>,
-    ) -> Result<FactorId, ModelError> {
+        literals: impl IntoIterator<Item: Into<Literal>>,
+    ) -> Result<FactorId> {
         let literals = self.literals("an oracle factor", literals)?;
         self.oracle_links(oracle, literals)
     }
 
-    /// A factor known by its oracle, over all states of several variables in turn, one of which it makes hold for
-    /// each (sequences, labelled trees).
-    pub fn oracle_over<O: Oracle>(
-        &mut self,
-        oracle: O,
-        variables: &[Variable],
-    ) -> Result<FactorId, ModelError> {
+    /// A factor known by its oracle, over all states of several variables in turn, one of which it makes hold
+    /// for each (sequences, labelled trees).
+    pub fn oracle_over<O: Oracle>(&mut self, oracle: O, variables: &[Variable]) -> Result<FactorId> {
         let mut indices: Vec<usize> = variables.iter().map(Variable::variable).collect();
         check_distinct("an oracle factor", &mut indices)?;
         let literals = variables.iter().flat_map(|v| (0..v.states()).map(|state| v.is(state))).collect();
@@ -249,7 +235,7 @@ impl Graph {
         self.oracle_links(oracle, literals)
     }
 
-    fn oracle_links<O: Oracle>(&mut self, oracle: O, literals: Vec<Literal>) -> Result<FactorId, ModelError> {
+    fn oracle_links<O: Oracle>(&mut self, oracle: O, literals: Vec<Literal>) -> Result<FactorId> {
         check_length("oracle links", literals.len(), oracle.links())?;
         Ok(self.add(oracle, literals))
     }
@@ -271,7 +257,7 @@ impl Graph {
     }
 
     /// Changes the score of a [`pair`](Graph::pair).
-    pub fn set_pair_score(&mut self, factor: FactorId, score: f64) -> Result<(), ModelError> {
+    pub fn set_pair_score(&mut self, factor: FactorId, score: f64) -> Result<()> {
         if !score.is_finite() {
             return Err(ModelError::Score { what: "a pair".into(), score });
         }
@@ -292,8 +278,8 @@ pub(super) fn keeps(a: f64, b: f64) -> bool {
     ((sum - b) - a).abs() <= 1e-12 * a.abs() && ((sum - a) - b).abs() <= 1e-12 * b.abs()
 }
 
-/// A table of two binary variables as a constant, two scores and a product, whose quadratic step has a closed form; nothing where a
-/// large entry would drown a small one.
+/// A table of two binary variables as a constant, two scores and a product, whose quadratic step has a closed
+/// form; nothing where a large entry would drown a small one.
 pub(crate) fn as_product(scores: &[f64]) -> Option<[f64; 4]> {
     let &[s00, s01, s10, s11] = scores else { return None };
     let (first, second) = (s10 - s00, s01 - s00);

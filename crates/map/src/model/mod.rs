@@ -1,8 +1,8 @@
 //! Variables, scores and factors: the model as it stands on paper.
 //!
-//! Everything rests on *slots*, binary indicators with a score. A binary variable has one slot; a choice among k states
-//! has k consecutive ones, of which exactly one is on. Factors link to slots through [`Literal`]s, so that a negation
-//! is a property of the link and not another factor.
+//! Everything rests on *slots*, binary indicators with a score. A binary variable has one slot; a choice
+//! among k states has k consecutive ones, of which exactly one is on. Factors link to slots through
+//! [`Literal`]s, so that a negation is a property of the link and not another factor.
 
 mod error;
 mod factors;
@@ -73,8 +73,9 @@ impl Graph {
         Graph { first_slot: vec![0], ..Default::default() }
     }
 
-    /// Takes all variables and factors out, and keeps the memory: a graph that is filled again and again, with problems of the
-    /// same sort, soon allocates nothing. [`spare_oracle`](Self::spare_oracle) gives the factors' own memory back.
+    /// Takes all variables and factors out, and keeps the memory: a graph that is filled again and again,
+    /// with problems of the same sort, soon allocates nothing. [`spare_oracle`](Self::spare_oracle) gives the
+    /// factors' own memory back.
     pub fn clear(&mut self) {
         self.scores.clear();
         self.first_slot.clear();

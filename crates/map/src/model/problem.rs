@@ -11,8 +11,8 @@ use consonant_problem::{Factor, FormatError, Kind, Problem};
 use std::any::TypeId;
 
 impl Graph {
-    /// The graph of a problem. Variables have the problem's numbers; a pattern over three or more literals adds a variable
-    /// of its own after them.
+    /// The graph of a problem. Variables have the problem's numbers; a pattern over three or more literals
+    /// adds a variable of its own after them.
     ///
     /// ```
     /// use consonant_map::Graph;
@@ -26,7 +26,8 @@ impl Graph {
         Self::with_factors(problem).map(|(graph, _)| graph)
     }
 
-    /// The graph, and what became of each of the problem's factors: none is left of a pattern over one literal.
+    /// The graph, and what became of each of the problem's factors: none is left of a pattern over one
+    /// literal.
     pub(crate) fn with_factors(problem: &Problem) -> Result<(Graph, Vec<Option<FactorId>>), FormatError> {
         let mut graph = Graph::new();
         let constant = graph.add_constant(problem.constant);

@@ -1,23 +1,27 @@
 //! The quadratic step of a factor known by its oracle.
 //!
-//! AD3 asks each factor for the point u of its polytope that maximizes  t·u + score(u) − η/2 ‖u‖², where t = η·point.
-//! Write u = Σ_s v_s M_s with configurations s, their marginals M_s, and v on the simplex. Few v_s are positive (at most one
-//! more than there are links), and the set of those changes little between iterations. So (Martins et al. 2015, section 6):
+//! AD3 asks each factor for the point u of its polytope that maximizes  t·u + score(u) − η/2 ‖u‖², where t =
+//! η·point. Write u = Σ_s v_s M_s with configurations s, their marginals M_s, and v on the simplex. Few v_s
+//! are positive (at most one more than there are links), and the set of those changes little between
+//! iterations. So (Martins et al. 2015, section 6):
 //!
-//! 1. solve the equality-constrained problem over the current set S: K v = b − τ with K_{rs} = M_r·M_s, b_s = score_s(t)/η;
+//! 1. solve the equality-constrained problem over the current set S: K v = b − τ with K_{rs} = M_r·M_s, b_s =
+//!    score_s(t)/η;
 //! 2. if some v_s would be negative, go only as far as the first to reach zero and drop it; go to 1;
-//! 3. otherwise ask the oracle for the best configuration under t − η u: none better than those in S: done; else add it.
+//! 3. otherwise ask the oracle for the best configuration under t − η u: none better than those in S: done;
+//!    else add it.
 //!
-//! In place of an explicit inverse of the KKT matrix we keep the Cholesky factor of K + 1 (all ones added, which leaves
-//! the solution with Σ v = 1 as it is, and makes the matrix positive definite exactly when the M_s are affinely independent).
-//! A configuration that depends affinely on the set would make it singular: then it enters by exchange, as in the simplex
-//! method. The factor is rebuilt after a number of downdates.
+//! In place of an explicit inverse of the KKT matrix we keep the Cholesky factor of K + 1 (all ones added,
+//! which leaves the solution with Σ v = 1 as it is, and makes the matrix positive definite exactly when the
+//! M_s are affinely independent). A configuration that depends affinely on the set would make it singular:
+//! then it enters by exchange, as in the simplex method. The factor is rebuilt after a number of downdates.
 
 use super::Oracle;
+use crate::flat::Refill;
 use crate::group::OracleScratch;
 
-/// Additions and removals in one call before the current point is accepted as it is. AD3 tolerates inexact steps, and the
-/// next iteration goes on from here.
+/// Additions and removals in one call before the current point is accepted as it is. AD3 tolerates inexact
+/// steps, and the next iteration goes on from here.
 const MAX_CHANGES: usize = 40;
 
 /// Downdates after which the Cholesky factor is computed afresh.
@@ -143,8 +147,8 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
         self.rebuild(oracle)
     }
 
-    /// Solves the problem with equality only; weights to `values`. Returns what every configuration of the set then scores,
-    /// divided by eta, or nothing if the numbers degraded.
+    /// Solves the problem with equality only; weights to `values`. Returns what every configuration of the
+    /// set then scores, divided by eta, or nothing if the numbers degraded.
     fn solve<O: Oracle<Configuration = C>>(
         &mut self,
         oracle: &O,
@@ -164,8 +168,8 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
         tau.is_finite().then_some(tau + 1.0)
     }
 
-    /// Moves the weights towards `values` as far as they stay non-negative. `true`: a configuration was dropped on
-    /// the way.
+    /// Moves the weights towards `values` as far as they stay non-negative. `true`: a configuration was
+    /// dropped on the way.
     fn step<O: Oracle<Configuration = C>>(&mut self, oracle: &O, values: &[f64]) -> bool {
         let (mut length, mut blocking) = (1.0, None);
         for (s, (&from, &to)) in self.weights.iter().zip(values).enumerate() {
@@ -238,7 +242,8 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
 
     fn add<O: Oracle<Configuration = C>>(&mut self, oracle: &O, new: &C, values: &mut Vec<f64>) {
         if !self.extend(oracle, new, self.configurations.len(), values) {
-            // M_new = Σ c_s M_s with Σ c = 1: weight flows from the set to `new` without moving u, until one runs dry.
+            // M_new = Σ c_s M_s with Σ c = 1: weight flows from the set to `new` without moving u, until one
+            // runs dry.
             self.backward(values);
             let (mut amount, mut leaving) = (f64::INFINITY, 0);
             for (s, (&weight, &c)) in self.weights.iter().zip(values.iter()).enumerate() {
@@ -266,8 +271,7 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
 
     fn refresh_ones(&mut self) {
         let mut ones = std::mem::take(&mut self.ones);
-        ones.clear();
-        ones.resize(self.configurations.len(), 1.0);
+        ones.refill(self.configurations.len(), 1.0);
         self.substitute(&mut ones);
         self.ones = ones;
     }
@@ -286,8 +290,8 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
             return;
         }
         let count = self.configurations.len();
-        // Row i + 1 of the old factor becomes row i; it has one entry too many, which a rotation of the columns
-        // (i, i + 1) moves onto the diagonal.
+        // Row i + 1 of the old factor becomes row i; it has one entry too many, which a rotation of the
+        // columns (i, i + 1) moves onto the diagonal.
         let l = &mut self.cholesky;
         for i in s..count {
             let (from, to) = (row(i + 1), row(i));

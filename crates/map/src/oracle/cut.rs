@@ -7,10 +7,11 @@ use super::subset::Subset;
 use crate::cut::{Cut, PseudoBoolean};
 use crate::model::{ModelError, check_index};
 
-/// A factor over binary variables that rewards pairs which are on together: `Σ a_ij x_i x_j` with `a_ij >= 0`.
+/// A factor over binary variables that rewards pairs which are on together: `Σ a_ij x_i x_j` with
+/// `a_ij >= 0`.
 ///
-/// Linear terms come as the scores of the links; every set of links is a configuration. However large and however loopy the
-/// graph of pairs, one minimum cut finds the best set, and of several the smallest.
+/// Linear terms come as the scores of the links; every set of links is a configuration. However large and
+/// however loopy the graph of pairs, one minimum cut finds the best set, and of several the smallest.
 ///
 /// The flow belongs to the factor, not to a thread's workspace, and is kept from call to call: between two
 /// iterations of a solver only linear terms move, mostly by little. Calls from several threads take turns.

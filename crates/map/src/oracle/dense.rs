@@ -9,12 +9,13 @@ const TABLE: &str = "the scores of the dense table";
 
 /// A factor with a score for every joint state of its variables.
 ///
-/// The links are the states of the first variable, then those of the second, and so on. Entries are numbered with the
-/// state of the last variable moving fastest (the order of UAI files); a configuration is the number of an entry.
+/// The links are the states of the first variable, then those of the second, and so on. Entries are numbered
+/// with the state of the last variable moving fastest (the order of UAI files); a configuration is the number
+/// of an entry.
 ///
-/// The variables are maximized out from the first to the last. Each step runs along contiguous rows, so that the
-/// table is read once, in order, with vector instructions; for two variables of at most eight states the column
-/// maxima never leave the registers.
+/// The variables are maximized out from the first to the last. Each step runs along contiguous rows, so that
+/// the table is read once, in order, with vector instructions; for two variables of at most eight states the
+/// column maxima never leave the registers.
 ///
 /// ```
 /// use consonant_map::oracle::{Oracle, dense::DenseTable};
@@ -103,7 +104,8 @@ impl DenseTable {
         })
     }
 
-    /// The score of the entry that switches exactly these links on; nothing unless one state of each variable is on.
+    /// The score of the entry that switches exactly these links on; nothing unless one state of each variable
+    /// is on.
     pub(crate) fn score_of(&self, on: &[bool]) -> Option<f64> {
         let (mut entry, mut rest) = (0, on);
         for &count in &self.states {
@@ -118,7 +120,8 @@ impl DenseTable {
         Some(self.table[entry])
     }
 
-    /// Writes, for each link, the best value of an entry that switches it on; minus infinity if there is none.
+    /// Writes, for each link, the best value of an entry that switches it on; minus infinity if there is
+    /// none.
     pub fn max_marginals(&self, scores: &[f64], workspace: &mut Workspace, marginals: &mut [f64]) {
         marginals.fill(f64::NEG_INFINITY);
         if let &[_, columns] = &*self.states {
@@ -178,8 +181,8 @@ impl DenseTable {
         }
     }
 
-    /// Any number of variables. Level `v` of the maxima holds, for each joint state of the variables after `v`, the best
-    /// over those up to `v`; the states are then read off from the last variable to the first.
+    /// Any number of variables. Level `v` of the maxima holds, for each joint state of the variables after
+    /// `v`, the best over those up to `v`; the states are then read off from the last variable to the first.
     fn maximize_any(&self, scores: &[f64], workspace: &mut Workspace) -> (u32, f64) {
         let last = self.states.len() - 1;
         let maxima = &mut workspace.maxima;

@@ -1,10 +1,10 @@
 //! The inner loops of max-sum dynamic programs, written so that they become vector instructions.
 //!
-//! Maxima are taken with a plain comparison instead of [`f64::max`], whose promise about NaN costs three instructions
-//! where one suffices: scores are never NaN here.
+//! Maxima are taken with a plain comparison instead of [`f64::max`], whose promise about NaN costs three
+//! instructions where one suffices: scores are never NaN here.
 
 /// The largest finite score in size.
-pub(super) fn largest(scores: &[f64]) -> f64 {
+pub(crate) fn largest(scores: &[f64]) -> f64 {
     scores.iter().filter(|s| s.is_finite()).fold(0.0, |most, s| f64::max(most, s.abs()))
 }
 
@@ -24,8 +24,8 @@ pub(super) fn raise(best: &mut [f64], values: &[f64], shift: f64) {
 
 /// Sets each `best[column]` to the maximum over the rows of a table of `table[row, column] + shifts[row]`.
 ///
-/// The rows start `stride` apart. Columns are taken eight at a time, so that their maxima stay in registers while the rows
-/// pass by.
+/// The rows start `stride` apart. Columns are taken eight at a time, so that their maxima stay in registers
+/// while the rows pass by.
 #[inline]
 pub(super) fn max_plus(best: &mut [f64], table: &[f64], stride: usize, shifts: &[f64]) {
     let (blocks, rest) = best.as_chunks_mut::<8>();
@@ -86,8 +86,8 @@ pub(super) fn maximum_of_sums(values: &[f64], shifts: &[f64]) -> f64 {
 
 /// The index of the first maximum and its value; 0 and minus infinity if there are no values.
 ///
-/// Two sweeps, one for the value and one for its place, beat one that carries both: neither has a branch on the data that
-/// the processor must guess, but for the last.
+/// Two sweeps, one for the value and one for its place, beat one that carries both: neither has a branch on
+/// the data that the processor must guess, but for the last.
 #[inline]
 pub(super) fn first_maximum(values: &[f64]) -> (usize, f64) {
     let (blocks, rest) = values.as_chunks::<4>();

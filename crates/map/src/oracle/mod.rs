@@ -1,14 +1,15 @@
 //! Factors known through a local-max oracle.
 //!
-//! An author of a factor says how to find the best configuration under given scores, how to score one, and which
-//! links it switches on. From that alone the engine derives everything else: the slave of the subgradient method, the
-//! quadratic step of AD3 (by the active-set method, warm-started from the last iteration), bounds and rounding.
+//! An author of a factor says how to find the best configuration under given scores, how to score one, and
+//! which links it switches on. From that alone the engine derives everything else: the slave of the
+//! subgradient method, the quadratic step of AD3 (by the active-set method, warm-started from the last
+//! iteration), bounds and rounding.
 
 pub(crate) mod active_set;
 pub mod arborescence;
 pub mod cut;
 pub mod dense;
-mod lanes;
+pub(crate) mod lanes;
 pub mod sequence;
 pub mod subset;
 pub mod tree_budget;
@@ -16,9 +17,9 @@ pub mod tree_labelling;
 
 /// A factor that can find its best configuration under given scores.
 ///
-/// The factor has [`links`](Oracle::links) links, each to a binary variable or to one state of a multi-valued one. A
-/// *configuration* is one way to switch the links on or off that the factor allows. Scores that belong to the factor itself
-/// (transitions, siblings, table entries) live inside the implementing type.
+/// The factor has [`links`](Oracle::links) links, each to a binary variable or to one state of a multi-valued
+/// one. A *configuration* is one way to switch the links on or off that the factor allows. Scores that belong
+/// to the factor itself (transitions, siblings, table entries) live inside the implementing type.
 ///
 /// All methods take `&self`: one oracle may be called from several threads at once, each with its own
 /// [`Workspace`](Oracle::Workspace), which the engine makes once for each thread and reuses.
@@ -79,7 +80,8 @@ pub mod tree_labelling;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Oracle: Send + Sync + 'static {
-    /// One way to fill the factor. Equality must mean "the same links are on and the same inner parts are used".
+    /// One way to fill the factor. Equality must mean "the same links are on and the same inner parts are
+    /// used".
     type Configuration: Clone + PartialEq + Default + Send + Sync;
 
     /// Buffers reused across calls, so that an oracle allocates nothing in the inner loop.
@@ -88,8 +90,9 @@ pub trait Oracle: Send + Sync + 'static {
     /// The number of links.
     fn links(&self) -> usize;
 
-    /// Writes the best configuration under `scores` (one for each link, never NaN, possibly very negative to forbid a
-    /// link) plus the factor's own scores to `best`, and returns its value. Minus infinity: no configuration is allowed.
+    /// Writes the best configuration under `scores` (one for each link, never NaN, possibly very negative to
+    /// forbid a link) plus the factor's own scores to `best`, and returns its value. Minus infinity: no
+    /// configuration is allowed.
     ///
     /// Called in every iteration by every solver. Ties must be broken the same way every time.
     fn maximize(
@@ -108,8 +111,9 @@ pub trait Oracle: Send + Sync + 'static {
     /// The number of links that both configurations switch on: the inner product of their marginals.
     fn overlap(&self, a: &Self::Configuration, b: &Self::Configuration) -> usize;
 
-    /// No configuration's own scores, without those of the links, sum to more than this in size. Solvers ask for it when they
-    /// account for rounding and when they prove that nothing is feasible; without an answer they never prove the latter.
+    /// No configuration's own scores, without those of the links, sum to more than this in size. Solvers ask
+    /// for it when they account for rounding and when they prove that nothing is feasible; without an answer
+    /// they never prove the latter.
     fn magnitude(&self) -> Option<f64> {
         None
     }

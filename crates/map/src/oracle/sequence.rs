@@ -2,6 +2,7 @@
 
 use super::Oracle;
 use super::lanes::{first_best, first_maximum, larger, largest, max_plus, maximum_of_sums};
+use crate::flat::Refill;
 use crate::model::{ModelError, check_index, check_length, check_scores, link_offsets};
 
 const FACTOR: &str = "sequence";
@@ -10,13 +11,14 @@ const TRIPLES: &str = "triple scores of the sequence";
 
 /// A chain in which every position takes one state, with scores for neighbouring states.
 ///
-/// The links are the states of position 0, then those of position 1, and so on; their scores are the scores of the
-/// nodes. Positions may differ in their number of states. The tables of pairs (first order) and triples (second order)
-/// belong to the factor; minus infinity forbids a transition. A configuration holds the state of each position.
+/// The links are the states of position 0, then those of position 1, and so on; their scores are the scores
+/// of the nodes. Positions may differ in their number of states. The tables of pairs (first order) and
+/// triples (second order) belong to the factor; minus infinity forbids a transition. A configuration holds
+/// the state of each position.
 ///
-/// The best sequence is found by Viterbi's recursion without back pointers: the inner loop only takes maxima over
-/// contiguous rows of a table, and the way back looks for the predecessor again, at a cost that is linear in the number
-/// of links (first order).
+/// The best sequence is found by Viterbi's recursion without back pointers: the inner loop only takes maxima
+/// over contiguous rows of a table, and the way back looks for the predecessor again, at a cost that is
+/// linear in the number of links (first order).
 ///
 /// ```
 /// use consonant_map::oracle::{Oracle, sequence::Sequence};
@@ -48,7 +50,8 @@ struct Tables {
     shared: bool,
 }
 
-/// Values of prefixes and suffixes, one for each link (first order) or pair of neighbouring states (second order).
+/// Values of prefixes and suffixes, one for each link (first order) or pair of neighbouring states (second
+/// order).
 #[derive(Debug, Default)]
 pub struct Workspace {
     forward: Vec<f64>,
@@ -57,16 +60,17 @@ pub struct Workspace {
 }
 
 impl Sequence {
-    /// A chain of first order. `pairs` holds the tables of positions 1, 2, … one after the other, each with a row for
-    /// every state of the position before and a column for every state of its own.
+    /// A chain of first order. `pairs` holds the tables of positions 1, 2, … one after the other, each with a
+    /// row for every state of the position before and a column for every state of its own.
     pub fn first_order(states: &[usize], pairs: Vec<f64>) -> Result<Self, ModelError> {
         let offsets = positions(states.iter().copied())?;
         let pairs = Tables::by_position(PAIRS, states, 2, pairs)?;
         Ok(Self { offsets, pairs, triples: Tables::default() })
     }
 
-    /// A chain of second order: as [`first_order`](Self::first_order), and `triples` holds the tables of positions 2,
-    /// 3, … indexed by the state two positions before, the state before, and the state itself (moving fastest).
+    /// A chain of second order: as [`first_order`](Self::first_order), and `triples` holds the tables of
+    /// positions 2, 3, … indexed by the state two positions before, the state before, and the state itself
+    /// (moving fastest).
     pub fn second_order(states: &[usize], pairs: Vec<f64>, triples: Vec<f64>) -> Result<Self, ModelError> {
         let offsets = positions(states.iter().copied())?;
         let pairs = Tables::by_position(PAIRS, states, 2, pairs)?;
@@ -77,12 +81,12 @@ impl Sequence {
     /// A chain of first order whose positions all have the same states and share one table of pairs.
     pub fn uniform(length: usize, states: usize, pairs: Vec<f64>) -> Result<Self, ModelError> {
         let offsets = positions(std::iter::repeat_n(states, length))?;
-        let pairs = Tables::shared(PAIRS, length, states, 2, pairs)?;
+        let pairs = Tables::shared(PAIRS, (length, states), 2, pairs)?;
         Ok(Self { offsets, pairs, triples: Tables::default() })
     }
 
-    /// A chain of second order whose positions all have the same states and share one table of pairs and one of
-    /// triples.
+    /// A chain of second order whose positions all have the same states and share one table of pairs and one
+    /// of triples.
     pub fn uniform_second_order(
         length: usize,
         states: usize,
@@ -90,8 +94,8 @@ impl Sequence {
         triples: Vec<f64>,
     ) -> Result<Self, ModelError> {
         let offsets = positions(std::iter::repeat_n(states, length))?;
-        let pairs = Tables::shared(PAIRS, length, states, 2, pairs)?;
-        let triples = Tables::shared(TRIPLES, length, states, 3, triples)?;
+        let pairs = Tables::shared(PAIRS, (length, states), 2, pairs)?;
+        let triples = Tables::shared(TRIPLES, (length, states), 3, triples)?;
         Ok(Self { offsets, pairs, triples })
     }
 
@@ -126,19 +130,20 @@ impl Sequence {
         (position >= 2 && !self.triples.is_empty()).then(|| self.triples.at(position))
     }
 
-    /// Replaces the pair scores of a position (1 or later) and the one before; in a uniform chain, those of all
-    /// positions.
+    /// Replaces the pair scores of a position (1 or later) and the one before; in a uniform chain, those of
+    /// all positions.
     pub fn set_pairs(&mut self, position: usize, scores: &[f64]) -> Result<(), ModelError> {
         self.pairs.set(PAIRS, position, scores)
     }
 
-    /// Replaces the triple scores of a position (2 or later) and the two before; in a uniform chain, those of all
-    /// positions.
+    /// Replaces the triple scores of a position (2 or later) and the two before; in a uniform chain, those of
+    /// all positions.
     pub fn set_triples(&mut self, position: usize, scores: &[f64]) -> Result<(), ModelError> {
         self.triples.set(TRIPLES, position, scores)
     }
 
-    /// Writes, for each link, the best value of a sequence that goes through it; minus infinity if there is none.
+    /// Writes, for each link, the best value of a sequence that goes through it; minus infinity if there is
+    /// none.
     pub fn max_marginals(&self, scores: &[f64], workspace: &mut Workspace, marginals: &mut [f64]) {
         if self.triples.is_empty() {
             self.forward_by_state(scores, &mut workspace.forward);
@@ -183,10 +188,10 @@ impl Sequence {
     /// Adds to `forward[i, t]` the best value of what follows, from the last position to the first.
     fn marginals_by_state(&self, scores: &[f64], workspace: &mut Workspace, marginals: &mut [f64]) {
         let Workspace { forward, backward, row } = workspace;
-        // The best of what follows each state of the position at hand, and of each of the one after with its own score.
+        // The best of what follows each state of the position at hand, and of each of the one after with its
+        // own score.
         let (follows, onward) = (backward, row);
-        follows.clear();
-        follows.resize(self.states(self.length() - 1), 0.0);
+        follows.refill(self.states(self.length() - 1), 0.0);
         for position in (0..self.length()).rev() {
             let links = self.links_of(position);
             for ((marginal, value), follow) in
@@ -257,8 +262,7 @@ impl Sequence {
         let Workspace { forward, backward: follows, row: onward } = workspace;
         marginals.fill(f64::NEG_INFINITY);
         let last = self.length() - 1;
-        follows.clear();
-        follows.resize(self.states(last - 1) * self.states(last), 0.0);
+        follows.refill(self.states(last - 1) * self.states(last), 0.0);
         for position in (1..=last).rev() {
             let links = self.links_of(position);
             let width = links.len();
@@ -305,32 +309,28 @@ fn raise_sums(best: &mut [f64], values: &[f64], shifts: &[f64]) {
 
 impl Tables {
     /// Tables over `order` neighbouring positions, laid out one after the other.
-    fn by_position(
-        what: &'static str,
-        states: &[usize],
-        order: usize,
-        scores: Vec<f64>,
-    ) -> Result<Self, ModelError> {
+    fn by_position(what: &str, states: &[usize], order: usize, scores: Vec<f64>) -> Result<Self, ModelError> {
         let starts = table_starts(states.windows(order).map(|window| window.iter().copied()))?;
-        check_length(what, scores.len(), starts[starts.len() - 1])?;
-        check_scores(what, &scores)?;
-        Ok(Self { starts, scores, order, shared: false })
+        Self::checked(what, starts[starts.len() - 1], Self { starts, scores, order, shared: false })
     }
 
-    /// One table for every run of `order` neighbouring positions.
+    /// One table for every run of `order` neighbouring positions of a chain.
     fn shared(
-        what: &'static str,
-        length: usize,
-        states: usize,
+        what: &str,
+        (length, states): (usize, usize),
         order: usize,
         scores: Vec<f64>,
     ) -> Result<Self, ModelError> {
         let one = table_starts([std::iter::repeat_n(states, order)])?[1];
-        check_length(what, scores.len(), one)?;
-        check_scores(what, &scores)?;
         let tables = (length + 1).saturating_sub(order);
         let starts = table_starts((0..tables).map(|_| std::iter::repeat_n(states, order)))?;
-        Ok(Self { starts, scores, order, shared: true })
+        Self::checked(what, one, Self { starts, scores, order, shared: true })
+    }
+
+    fn checked(what: &str, expected: usize, tables: Self) -> Result<Self, ModelError> {
+        check_length(what, tables.scores.len(), expected)?;
+        check_scores(what, &tables.scores)?;
+        Ok(tables)
     }
 
     fn is_empty(&self) -> bool {
@@ -346,7 +346,7 @@ impl Tables {
         &self.scores[self.starts[table]..self.starts[table + 1]]
     }
 
-    fn set(&mut self, what: &'static str, position: usize, scores: &[f64]) -> Result<(), ModelError> {
+    fn set(&mut self, what: &str, position: usize, scores: &[f64]) -> Result<(), ModelError> {
         let first = self.order.saturating_sub(1);
         let tables = self.starts.len().saturating_sub(1);
         check_index(format_args!("{what}: position"), position, first..first + tables)?;
@@ -396,8 +396,7 @@ impl Oracle for Sequence {
     }
 
     fn maximize(&self, scores: &[f64], workspace: &mut Workspace, best: &mut Vec<u32>) -> f64 {
-        best.clear();
-        best.resize(self.length(), 0);
+        best.refill(self.length(), 0);
         if self.triples.is_empty() {
             self.forward_by_state(scores, &mut workspace.forward);
             self.best_by_state(&workspace.forward, best);

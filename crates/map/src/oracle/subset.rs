@@ -1,5 +1,7 @@
 //! Configurations that are any set of links.
 
+use crate::flat::Refill;
+
 /// A set of links, one bit for each.
 ///
 /// Two sets are equal when they hold the same links of a factor of the same size.
@@ -11,8 +13,7 @@ pub struct Subset {
 impl Subset {
     /// Empties the set and makes room for links `0..links`.
     pub fn reset(&mut self, links: usize) {
-        self.words.clear();
-        self.words.resize(links.div_ceil(64), 0);
+        self.words.refill(links.div_ceil(64), 0);
     }
 
     /// Adds a link, which must lie in the range of the last [`reset`](Self::reset).

@@ -13,14 +13,14 @@ const MOST_CELLS: usize = 1 << 27;
 /// No node, where a node could stand.
 const NONE: u32 = u32::MAX;
 
-/// A factor that selects nodes of a tree or forest: a node only together with its parent, and within a limit on the
-/// total length of the selected nodes. Nothing selected is a valid selection.
+/// A factor that selects nodes of a tree or forest: a node only together with its parent, and within a limit
+/// on the total length of the selected nodes. Nothing selected is a valid selection.
 ///
-/// The links are the nodes. In a tree the selection is a connected top part, or nothing; in a forest, one such part of each
-/// tree. Without a budget this is the tree of sentence compression, solved in linear time. With one it is a knapsack along
-/// the tree in depth-first order: a node is taken and the next one decided on, or its whole subtree is skipped
-/// (O(nodes × budget), as in the budgeted compression of Almeida & Martins 2013). The knapsack is only solved when the
-/// best selection without a budget exceeds it.
+/// The links are the nodes. In a tree the selection is a connected top part, or nothing; in a forest, one
+/// such part of each tree. Without a budget this is the tree of sentence compression, solved in linear time.
+/// With one it is a knapsack along the tree in depth-first order: a node is taken and the next one decided
+/// on, or its whole subtree is skipped (O(nodes × budget), as in the budgeted compression of Almeida &
+/// Martins 2013). The knapsack is only solved when the best selection without a budget exceeds it.
 ///
 /// ```
 /// use consonant_map::oracle::{Oracle, tree_budget::BudgetedTree};
@@ -37,8 +37,8 @@ pub struct BudgetedTree {
     /// Depth-first, each node right before its descendants.
     order: Vec<Node>,
     budget: usize,
-    /// Where the rows of the knapsack's table start, by the number of places left to decide on; the size of the table at
-    /// the end. Empty if all nodes together fit the budget.
+    /// Where the rows of the knapsack's table start, by the number of places left to decide on; the size of
+    /// the table at the end. Empty if all nodes together fit the budget.
     rows: Vec<usize>,
 }
 
@@ -60,7 +60,8 @@ pub struct Workspace {
 }
 
 impl BudgetedTree {
-    /// Selections of total length at most `budget`. Roots have no parent; lengths and budget must not be negative.
+    /// Selections of total length at most `budget`. Roots have no parent; lengths and budget must not be
+    /// negative.
     pub fn new(parents: &[Option<usize>], lengths: &[i64], budget: i64) -> Result<Self, ModelError> {
         check_length("the lengths of the nodes", lengths.len(), parents.len())?;
         let lengths = lengths
@@ -96,8 +97,8 @@ impl BudgetedTree {
         Ok(())
     }
 
-    /// The best selection without a budget: a subtree is worth taking if its node and the subtrees worth taking below gain
-    /// together. Returns its length.
+    /// The best selection without a budget: a subtree is worth taking if its node and the subtrees worth
+    /// taking below gain together. Returns its length.
     fn select_any(&self, scores: &[f64], gains: &mut Vec<f64>, best: &mut Subset) -> usize {
         gains.clear();
         gains.extend(self.order.iter().map(|node| scores[node.link as usize]));
@@ -119,8 +120,9 @@ impl BudgetedTree {
         used
     }
 
-    /// The best selection within the budget. Cell `b` of a place's row is the best value of that place and all later ones
-    /// with `b` to spend, given that the parent is taken; the last cell holds for larger budgets, too.
+    /// The best selection within the budget. Cell `b` of a place's row is the best value of that place and
+    /// all later ones with `b` to spend, given that the parent is taken; the last cell holds for larger
+    /// budgets, too.
     fn select_within_budget(&self, scores: &[f64], table: &mut Vec<f64>, best: &mut Subset) {
         table.resize(self.rows[self.rows.len() - 1], 0.0);
         table[0] = 0.0;
@@ -211,7 +213,8 @@ fn depth_first(parents: &[Option<usize>], lengths: &[usize]) -> Result<Vec<Node>
     Ok(order)
 }
 
-/// Given that some nodes hang from no root: going up from one of them for as many steps as there are nodes ends on a cycle.
+/// Given that some nodes hang from no root: going up from one of them for as many steps as there are nodes
+/// ends on a cycle.
 fn node_on_cycle(parents: &[Option<usize>], reached: &[Node]) -> usize {
     let mut is_reached = vec![false; parents.len()];
     reached.iter().for_each(|node| is_reached[node.link as usize] = true);

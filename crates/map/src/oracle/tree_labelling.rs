@@ -4,17 +4,19 @@ use std::ops::Range;
 
 use super::Oracle;
 use super::lanes::{first_best, first_maximum, largest, max_plus, maximum_of_sums};
+use crate::flat::Refill;
 use crate::model::{ModelError, check_index, check_length, check_scores, link_offsets};
 
 const FACTOR: &str = "tree labelling";
 /// No node, where a node could stand.
 const NONE: u32 = u32::MAX;
 
-/// A factor that gives every node of a tree or forest one state, with scores for the states at the ends of each edge.
+/// A factor that gives every node of a tree or forest one state, with scores for the states at the ends of
+/// each edge.
 ///
-/// The links are the states of node 0, then those of node 1, and so on; their scores are the scores of the nodes. A
-/// configuration holds the state of each node. The best labelling is found by max-sum messages from the leaves to the
-/// root of each tree, in time linear in the total size of the edge tables.
+/// The links are the states of node 0, then those of node 1, and so on; their scores are the scores of the
+/// nodes. A configuration holds the state of each node. The best labelling is found by max-sum messages from
+/// the leaves to the root of each tree, in time linear in the total size of the edge tables.
 ///
 /// ```
 /// use consonant_map::oracle::{Oracle, tree_labelling::TreeLabelling};
@@ -72,9 +74,9 @@ pub struct Workspace {
 }
 
 impl TreeLabelling {
-    /// A forest over nodes with the given numbers of states. `tables` holds one table for each edge, one after the
-    /// other, with a row for each state of the edge's first node and a column for each of its second; minus infinity
-    /// forbids a pair of states. Edges may be given in any order and direction.
+    /// A forest over nodes with the given numbers of states. `tables` holds one table for each edge, one
+    /// after the other, with a row for each state of the edge's first node and a column for each of its
+    /// second; minus infinity forbids a pair of states. Edges may be given in any order and direction.
     pub fn new(states: &[usize], edges: &[(usize, usize)], tables: &[f64]) -> Result<Self, ModelError> {
         if states.is_empty() {
             return Err(ModelError::Empty("the tree".into()));
@@ -122,22 +124,22 @@ impl TreeLabelling {
         Ok(())
     }
 
-    /// Writes, for each link, the best value of a labelling that switches it on; minus infinity if there is none.
+    /// Writes, for each link, the best value of a labelling that switches it on; minus infinity if there is
+    /// none.
     pub fn max_marginals(&self, scores: &[f64], workspace: &mut Workspace, marginals: &mut [f64]) {
         self.gather(scores, workspace);
         let Workspace { inside, messages, others, around } = workspace;
-        // First the messages of the later siblings. Summing what is needed, instead of subtracting what is not, keeps minus
-        // infinity exact.
-        others.clear();
-        others.resize(messages.len(), 0.0);
+        // First the messages of the later siblings. Summing what is needed, instead of subtracting what is
+        // not, keeps minus infinity exact.
+        others.refill(messages.len(), 0.0);
         for pair in self.order.windows(2).rev().filter(|pair| pair[0].parent == pair[1].parent) {
             let (this, next) = (pair[0].message, pair[1].message);
             for state in 0..next - this {
                 others[this + state] = others[next + state] + messages[next + state];
             }
         }
-        // Then those of the earlier siblings and what lies around the parent. Until the end, the marginals hold what lies
-        // around each node: all but its own score and its children.
+        // Then those of the earlier siblings and what lies around the parent. Until the end, the marginals
+        // hold what lies around each node: all but its own score and its children.
         for (place, node) in self.order.iter().enumerate() {
             if place == 0 || self.order[place - 1].parent != node.parent {
                 around.clear();
@@ -169,8 +171,7 @@ impl TreeLabelling {
         let Workspace { inside, messages, .. } = workspace;
         inside.clear();
         inside.extend_from_slice(scores);
-        messages.clear();
-        messages.resize(self.order.iter().map(|node| self.width(node)).sum(), f64::NEG_INFINITY);
+        messages.refill(self.order.iter().map(|node| self.width(node)).sum(), f64::NEG_INFINITY);
         for (place, node) in self.order.iter().enumerate().rev() {
             let message = &mut messages[node.message..][..self.width(node)];
             let links = self.links_of(place);
@@ -183,8 +184,8 @@ impl TreeLabelling {
         }
     }
 
-    /// The number of values in a node's message: one for each state of its parent. All roots send to the forest, which has
-    /// one state.
+    /// The number of values in a node's message: one for each state of its parent. All roots send to the
+    /// forest, which has one state.
     fn width(&self, node: &Node) -> usize {
         if node.parent == NONE { 1 } else { self.links_of(node.parent as usize).len() }
     }
@@ -194,7 +195,8 @@ impl TreeLabelling {
         self.offsets[node] as usize..self.offsets[node + 1] as usize
     }
 
-    /// For every edge, the links of its lower and of its upper end, and its table with a row for each state of the lower.
+    /// For every edge, the links of its lower and of its upper end, and its table with a row for each state
+    /// of the lower.
     pub(crate) fn edge_tables(&self) -> impl Iterator<Item = (Range<usize>, Range<usize>, &[f64])> {
         let edges = (0..self.order.len()).filter(|&place| self.order[place].parent != NONE);
         edges.map(|place| {
@@ -303,8 +305,7 @@ impl Oracle for TreeLabelling {
 
     fn maximize(&self, scores: &[f64], workspace: &mut Workspace, best: &mut Vec<u32>) -> f64 {
         self.gather(scores, workspace);
-        best.clear();
-        best.resize(self.order.len(), 0);
+        best.refill(self.order.len(), 0);
         for (place, node) in self.order.iter().enumerate() {
             let inside = &workspace.inside[self.links_of(place)];
             let state = if node.parent == NONE {

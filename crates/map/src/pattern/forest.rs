@@ -1,5 +1,8 @@
 //! The best labelling of a forest, by dynamic programming.
 
+use crate::flat::Refill;
+use crate::oracle::lanes::largest;
+
 const ROOT: u32 = u32::MAX;
 
 /// A forest over vertices with tables on its edges; unary scores are given at each call.
@@ -19,21 +22,20 @@ pub(crate) struct Forest {
 }
 
 impl Forest {
-    /// Starts anew with vertices that have the given first slots (one entry more than there are vertices) and no edges.
+    /// Starts anew with vertices that have the given first slots (one entry more than there are vertices) and
+    /// no edges.
     pub(crate) fn reset(&mut self, first_slot: &[u32]) {
         self.first_slot.clear();
         self.first_slot.extend_from_slice(first_slot);
         let vertices = first_slot.len() - 1;
         self.order.clear();
-        self.parent.clear();
-        self.parent.resize(vertices, ROOT);
-        self.table.clear();
-        self.table.resize(vertices, 0);
+        self.parent.refill(vertices, ROOT);
+        self.table.refill(vertices, 0);
         self.values.clear();
     }
 
-    /// Appends a vertex to the order; its parent, if any, must be there already. Returns the table to fill, all zero,
-    /// with a row for each state of the vertex and a column for each state of the parent.
+    /// Appends a vertex to the order; its parent, if any, must be there already. Returns the table to fill,
+    /// all zero, with a row for each state of the vertex and a column for each state of the parent.
     pub(crate) fn push(&mut self, vertex: usize, parent: Option<usize>) -> &mut [f64] {
         self.order.push(vertex as u32);
         let start = self.values.len();
@@ -60,8 +62,7 @@ impl Forest {
             let Some(parent) = self.parent(v as usize) else { return 0.0 };
             let start = self.table[v as usize] as usize;
             let length = self.states(v as usize) * self.states(parent);
-            let finite = self.values[start..start + length].iter().filter(|x| x.is_finite());
-            finite.fold(0.0f64, |most, x| most.max(x.abs()))
+            largest(&self.values[start..start + length])
         };
         self.order.iter().map(edge).sum()
     }
@@ -76,14 +77,13 @@ impl Forest {
         for &v in order.iter().rev() {
             let own = slots(v as usize);
             if parent[v as usize] == ROOT {
-                let (best, score) = argmax(belief[own].iter().copied());
+                let (best, score) = best_of(belief[own].iter().copied().enumerate());
                 labels[v as usize] = best;
                 total += score;
                 continue;
             }
             let above = slots(parent[v as usize] as usize);
-            message.clear();
-            message.resize(above.len(), f64::NEG_INFINITY);
+            message.refill(above.len(), f64::NEG_INFINITY);
             let start = table[v as usize] as usize;
             for (row, slot) in values[start..].chunks_exact(above.len()).zip(own) {
                 let score = belief[slot];
@@ -102,20 +102,18 @@ impl Forest {
                 let width = slots(up as usize).len();
                 let start = table[v as usize] as usize + labels[up as usize] as usize;
                 let column = values[start..].iter().step_by(width);
-                labels[v as usize] =
-                    argmax(belief[slots(v as usize)].iter().zip(column).map(|(b, x)| b + x)).0;
+                let scores = belief[slots(v as usize)].iter().zip(column).map(|(b, x)| b + x);
+                labels[v as usize] = best_of(scores.enumerate()).0;
             }
         }
         total
     }
 }
 
-fn argmax(scores: impl Iterator<Item = f64>) -> (u32, f64) {
-    let mut best = (0, f64::NEG_INFINITY);
-    for (state, score) in scores.enumerate() {
-        if score > best.1 {
-            best = (state as u32, score);
-        }
-    }
-    best
+/// The best of some states and its score; the first of several.
+pub(crate) fn best_of(scores: impl Iterator<Item = (usize, f64)>) -> (u32, f64) {
+    scores.fold(
+        (0, f64::NEG_INFINITY),
+        |best, (state, score)| if score > best.1 { (state as u32, score) } else { best },
+    )
 }

@@ -1,7 +1,8 @@
-//! Graphs of multi-valued vertices with edges and sparse patterns: the generalized higher-order CRF of Qian & Liu (2014).
+//! Graphs of multi-valued vertices with edges and sparse patterns: the generalized higher-order CRF of Qian &
+//! Liu (2014).
 //!
-//! A *pattern* is a set of (vertex, state) pairs with a weight that counts when all of them are chosen. Edges carry tables,
-//! which many edges may share. [`TwoSlave`](crate::solver::two_slave::TwoSlave) and
+//! A *pattern* is a set of (vertex, state) pairs with a weight that counts when all of them are chosen. Edges
+//! carry tables, which many edges may share. [`TwoSlave`](crate::solver::two_slave::TwoSlave) and
 //! [`SpanningTrees`](crate::solver::spanning_trees::SpanningTrees) decode such a model.
 //!
 //! ```
@@ -26,6 +27,6 @@
 mod forest;
 mod model;
 
-pub(crate) use forest::Forest;
+pub(crate) use forest::{Forest, best_of};
 pub use model::PatternModel;
-pub(crate) use model::{Member, TableView};
+pub(crate) use model::{Member, TableView, most_frequent};

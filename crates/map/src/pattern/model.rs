@@ -43,14 +43,17 @@ pub(crate) enum TableView<'a> {
     Sparse(&'a [(u32, u32)], &'a [f64]),
 }
 
-/// Vertices with any number of states each, tables on edges, and weighted patterns over any set of (vertex, state) pairs.
+/// Vertices with any number of states each, tables on edges, and weighted patterns over any set of (vertex,
+/// state) pairs.
 ///
-/// Scores may be changed at any time ([`set_unary`](PatternModel::set_unary), [`set_table`](PatternModel::set_table),
-/// [`set_pattern`](PatternModel::set_pattern)) without rebuilding; minus infinity forbids. The model takes the edges it is
-/// given: whoever joins all pairs of `n` equal words makes `n²/2` edges, so join each occurrence to the next few instead.
+/// Scores may be changed at any time ([`set_unary`](PatternModel::set_unary),
+/// [`set_table`](PatternModel::set_table), [`set_pattern`](PatternModel::set_pattern)) without rebuilding;
+/// minus infinity forbids. The model takes the edges it is given: whoever joins all pairs of `n` equal words
+/// makes `n²/2` edges, so join each occurrence to the next few instead.
 #[derive(Clone, Debug, Default)]
 pub struct PatternModel {
-    /// Slots of vertex `v` are `first_slot[v]..first_slot[v + 1]`; one more than there are vertices, or empty.
+    /// Slots of vertex `v` are `first_slot[v]..first_slot[v + 1]`; one more than there are vertices, or
+    /// empty.
     first_slot: Vec<u32>,
     unary: Vec<f64>,
     tables: Vec<Table>,
@@ -116,7 +119,8 @@ impl PatternModel {
         self.push_table(rows, columns, values.iter().copied(), values.len(), DENSE)
     }
 
-    /// Adds a table given by its cells that are not zero, as (row, column, value); returns its index. Repeated cells add up.
+    /// Adds a table given by its cells that are not zero, as (row, column, value); returns its index.
+    /// Repeated cells add up.
     pub fn add_sparse_table(
         &mut self,
         rows: usize,
@@ -158,7 +162,8 @@ impl PatternModel {
         Ok(index)
     }
 
-    /// Joins two vertices by a table whose rows are the states of `u` and whose columns are those of `v`; returns the edge's index.
+    /// Joins two vertices by a table whose rows are the states of `u` and whose columns are those of `v`;
+    /// returns the edge's index.
     ///
     /// Several edges may join the same two vertices: they add up.
     pub fn add_edge(&mut self, u: usize, v: usize, table: usize) -> Result<usize, ModelError> {
@@ -185,8 +190,8 @@ impl PatternModel {
         Ok(index)
     }
 
-    /// Adds a pattern: its weight counts when every (vertex, state) pair is chosen; returns its index. Order and repetition
-    /// of the pairs do not matter.
+    /// Adds a pattern: its weight counts when every (vertex, state) pair is chosen; returns its index. Order
+    /// and repetition of the pairs do not matter.
     pub fn add_pattern(&mut self, members: &[(usize, usize)], weight: f64) -> Result<usize, ModelError> {
         let index = self.weights.len();
         if members.is_empty() {
@@ -340,8 +345,8 @@ impl PatternModel {
         self.table(self.edges[edge].table as usize)
     }
 
-    /// Adds an edge's table to `sum`, which has a row for each state of the edge's lower end if `lower_is_row`, else of its
-    /// higher end, and a column for each state of the other.
+    /// Adds an edge's table to `sum`, which has a row for each state of the edge's lower end if
+    /// `lower_is_row`, else of its higher end, and a column for each state of the other.
     pub(crate) fn add_edge_table(&self, edge: usize, lower_is_row: bool, sum: &mut [f64]) {
         let Edge { u, v, .. } = self.edges[edge];
         let straight = (u < v) == lower_is_row;
@@ -387,6 +392,14 @@ impl PatternModel {
 
 fn check_room(needed: usize, kind: &'static str) -> Result<(), ModelError> {
     if needed <= LIMIT { Ok(()) } else { Err(ModelError::too_large(kind, LIMIT)) }
+}
+
+/// The finite value that occurs most often in a table; zero if there is none.
+pub(crate) fn most_frequent(scores: &[f64]) -> f64 {
+    let mut sorted: Vec<f64> = scores.iter().copied().filter(|s| s.is_finite()).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let runs = sorted.chunk_by(|a, b| a == b);
+    runs.max_by_key(|run| run.len()).map_or(0.0, |run| run[0])
 }
 
 #[cfg(test)]

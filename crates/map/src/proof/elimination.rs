@@ -4,8 +4,8 @@ use crate::solver::exact::ordering::smallest_tables;
 use consonant_problem::Problem;
 use consonant_verify::{Domains, is_table, table_scopes};
 
-/// The variables, those whose elimination leaves the smallest table first; nothing if the tables would have more than
-/// `most` entries together, or if a factor has none.
+/// The variables, those whose elimination leaves the smallest table first; nothing if the tables would have
+/// more than `most` entries together, or if a factor has none.
 pub(super) fn order(problem: &Problem, case: &Domains, most: usize) -> Option<Vec<u32>> {
     if !problem.factors.iter().all(|factor| is_table(&factor.kind)) {
         return None;

@@ -1,8 +1,9 @@
 //! Proofs of answers, for the independent checker.
 //!
-//! Whatever found an answer, its proof is built here from what can be written down: multipliers of AD3, variables maximized
-//! out where the problem is narrow, and cases where neither closes the gap. The bound that a proof claims is the one that
-//! the checker computes from it, so that no proof claims what it does not prove.
+//! Whatever found an answer, its proof is built here from what can be written down: multipliers of AD3,
+//! variables maximized out where the problem is narrow, and cases where neither closes the gap. The bound
+//! that a proof claims is the one that the checker computes from it, so that no proof claims what it does not
+//! prove.
 
 mod elimination;
 mod multipliers;
@@ -17,7 +18,7 @@ use consonant_verify::{Checker, Proof, VERSION};
 use search::Search;
 use std::time::{Duration, Instant};
 
-/// How far to go for a proof.
+/// How much effort to spend on a proof.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ProofOptions {
@@ -39,7 +40,7 @@ impl Default for ProofOptions {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProofError {
-    /// The problem is not one.
+    /// The problem is malformed.
     #[error("{0}")]
     Problem(#[from] FormatError),
     /// The checker refuses the problem or the assignment.
@@ -55,8 +56,10 @@ pub enum ProofError {
 /// use consonant_map::solver::{Limits, Method, solve};
 /// use consonant_map::{Graph, Status};
 ///
-/// let text = r#"{"variables": [{"name": "a", "score": 1}, {"name": "b", "score": 1}, {"name": "c", "score": 1}],
-///                "factors": [{"kind": "at-most-one", "over": ["a", "b"]}, {"kind": "at-most-one", "over": ["b", "c"]},
+/// let text = r#"{"variables": [{"name": "a", "score": 1}, {"name": "b", "score": 1},
+///                              {"name": "c", "score": 1}],
+///                "factors": [{"kind": "at-most-one", "over": ["a", "b"]},
+///                            {"kind": "at-most-one", "over": ["b", "c"]},
 ///                            {"kind": "at-most-one", "over": ["c", "a"]}]}"#;
 /// let problem = read(text, Format::Json)?;
 /// let solution = solve(&Graph::from_problem(&problem)?, Method::Exact, &Limits::default())?;

@@ -8,7 +8,8 @@ use consonant_problem::{Kind, Problem};
 /// What a multiplier keeps of its digits: 2⁻³⁰ of the largest, which costs no proof and makes files shorter.
 const KEPT: i32 = 30;
 
-/// For each factor of the problem, a number for each literal: what the factor has of the scores at AD3's multipliers.
+/// For each factor of the problem, a number for each literal: what the factor has of the scores at AD3's
+/// multipliers.
 pub(super) fn read(
     problem: &Problem,
     graph: &Graph,

@@ -229,7 +229,8 @@ impl Search<'_> {
         self.steps.push(Step::Bound(Bound { multipliers, witnesses, ..bound }));
     }
 
-    /// The variable the relaxation is least decided about, those of many factors before others, and its preferred state.
+    /// The variable the relaxation is least decided about, those of many factors before others, and its
+    /// preferred state.
     fn branch_on(&self, case: &Domains, marginals: Option<&[f64]>) -> Option<(usize, u32)> {
         let belief = |variable: usize, state: u32| {
             let literal = self.graph.variable(variable).is(state as usize);

@@ -45,7 +45,8 @@ fn arborescence(nodes: usize, arcs: &[(usize, usize, f64)], single_root: bool) -
     if !single_root || root_arcs <= 1 {
         return sets;
     }
-    // A toll on root arcs: the least with which one is left, by bisection. A toll is a negative price of all nodes.
+    // A toll on root arcs: the least with which one is left, by bisection. A toll is a negative price of all
+    // nodes.
     let (mut low, mut high) = (0.0, 1.0);
     let span = arcs.iter().map(|arc| arc.2.abs()).fold(1e-300, f64::max) * 4.0 * nodes as f64;
     let mut best = sets;
@@ -65,9 +66,10 @@ fn arborescence(nodes: usize, arcs: &[(usize, usize, f64)], single_root: bool) -
     best
 }
 
-/// Edmonds' contractions (1967): every node takes its best arc; a cycle becomes one node, whose entering arcs compete by what
-/// they lose against the arc that they replace. The price of the cycle's set is what its best entering arc loses.
-/// Gives the sets with their prices and how many arcs leave the root; or a set of nodes that no arc enters.
+/// Edmonds' contractions (1967): every node takes its best arc; a cycle becomes one node, whose entering arcs
+/// compete by what they lose against the arc that they replace. The price of the cycle's set is what its best
+/// entering arc loses. Gives the sets with their prices and how many arcs leave the root; or a set of nodes
+/// that no arc enters.
 #[allow(clippy::type_complexity)]
 fn contract(
     nodes: usize,
@@ -124,8 +126,8 @@ fn contract(
     Ok((sets, open_cycles(nodes, arcs, &chosen)))
 }
 
-/// How many root arcs the tree has: sets are opened from the outermost to the innermost, each kept arc drops the choice that it
-/// replaces inside.
+/// How many root arcs the tree has: sets are opened from the outermost to the innermost, each kept arc drops
+/// the choice that it replaces inside.
 fn open_cycles(nodes: usize, arcs: &[(usize, usize, f64)], chosen: &[Option<usize>]) -> usize {
     let mut taken = vec![false; nodes];
     let mut root_arcs = 0;
@@ -137,10 +139,12 @@ fn open_cycles(nodes: usize, arcs: &[(usize, usize, f64)], chosen: &[Option<usiz
     root_arcs
 }
 
-/// How much of each pair's score its first literal takes, so that the positive sums are least: a maximum flow tells.
+/// How much of each pair's score its first literal takes, so that the positive sums are least: a maximum flow
+/// tells.
 fn flow(linear: &[f64], pairs: &[(usize, usize, f64)]) -> Vec<f64> {
     let mut function = PseudoBoolean::new(linear.len());
-    // Beyond this a literal's own number decides, whatever it takes of its pairs; infinite ones become finite.
+    // Beyond this a literal's own number decides, whatever it takes of its pairs; infinite ones become
+    // finite.
     let mut decisive = vec![1.0; linear.len()];
     for &(a, b, score) in pairs {
         let added = function.add_pair(a, b, score);

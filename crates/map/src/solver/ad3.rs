@@ -1,20 +1,23 @@
 //! AD3: alternating directions dual decomposition.
 //!
-//! Martins, Figueiredo, Aguiar, Smith & Xing, *AD3: Alternating Directions Dual Decomposition for MAP Inference in
-//! Graphical Models* (JMLR 2015). Every factor holds copies of its variables. An iteration lets each factor choose its
-//! copies (the quadratic step), averages the copies of each slot, and moves the multipliers by the disagreement.
+//! Martins, Figueiredo, Aguiar, Smith & Xing, *AD3: Alternating Directions Dual Decomposition for MAP
+//! Inference in Graphical Models* (JMLR 2015). Every factor holds copies of its variables. An iteration lets
+//! each factor choose its copies (the quadratic step), averages the copies of each slot, and moves the
+//! multipliers by the disagreement.
 //!
 //! Three things differ from the reference implementation:
-//! - the penalty η starts from the problem's own scale and follows the residuals, so that multiplying all scores by a
-//!   constant changes nothing but the scale of the answer;
-//! - the bound is the dual function at the current multipliers, evaluated with every factor's maximizer: it is an
-//!   upper bound at any moment, converged or not;
-//! - feasible assignments are looked for on the way (see `primal`), so that value and bound close in from both sides.
+//! - the penalty η starts from the problem's own scale and follows the residuals, so that multiplying all
+//!   scores by a constant changes nothing but the scale of the answer;
+//! - the bound is the dual function at the current multipliers, evaluated with every factor's maximizer: it
+//!   is an upper bound at any moment, converged or not;
+//! - feasible assignments are looked for on the way (see `primal`), so that value and bound close in from
+//!   both sides.
 
 use super::dual::Dual;
 use super::layout::Layout;
 use super::primal::{Primal, View};
 use crate::certificate::{Certificate, Gap};
+use crate::flat::Refill;
 use crate::group::{SlotState, Sweep, SweepSettings, in_sense, join};
 use crate::model::Graph;
 use crate::solution::{Solution, TracePoint};
@@ -27,8 +30,9 @@ pub struct Ad3Options {
     pub max_iterations: usize,
     /// Seconds at most; checked at every report.
     pub time_limit: Option<f64>,
-    /// The penalty η at the start, in units of the typical score; it follows the iterates from there. With a small one,
-    /// factors known by an oracle begin near a single configuration each, which makes the first iterations cheap.
+    /// The penalty η at the start, in units of the typical score; it follows the iterates from there. With a
+    /// small one, factors known by an oracle begin near a single configuration each, which makes the first
+    /// iterations cheap.
     pub penalty: f64,
     /// The relaxation counts as solved when both residuals (root mean squares over links) are below this.
     pub residual: f64,
@@ -63,8 +67,9 @@ impl Default for Ad3Options {
     }
 }
 
-/// The AD3 solver. It keeps multipliers and active sets, so that solving the same graph again after its scores changed
-/// starts from where it ended. On a graph that was [cleared](Graph::clear) and filled anew, it starts afresh in the same memory.
+/// The AD3 solver. It keeps multipliers and active sets, so that solving the same graph again after its
+/// scores changed starts from where it ended. On a graph that was [cleared](Graph::clear) and filled anew, it
+/// starts afresh in the same memory.
 #[derive(Default)]
 pub struct Ad3 {
     /// Limits and tolerances; may be changed between solves.
@@ -72,11 +77,13 @@ pub struct Ad3 {
     state: Option<State>,
 }
 
-/// How far copies count against the previous belief in the update (over-relaxation, Eckstein & Bertsekas 1992).
+/// How much copies count against the previous belief in the update (over-relaxation, Eckstein & Bertsekas
+/// 1992).
 const RELAXATION: f64 = 1.6;
 
-/// Rounding visits links in no order, sweeps in a row: so many times as dear. This keeps rounding well below the cost of
-/// the sweeps; beliefs that are integral are rounded at once.
+/// Rounding visits links in no order, sweeps visit them in sequence: a link costs this many times as much
+/// there. This keeps rounding well below the cost of the sweeps; beliefs that are integral are rounded at
+/// once.
 const ROUND_COST: usize = 8;
 
 /// Iterations between changes of the penalty.
@@ -96,7 +103,8 @@ struct State {
     old_eta: f64,
 }
 
-/// Root mean squares over links of how far copies are from their belief, and beliefs from the iteration before.
+/// Root mean squares over links of how far copies are from their belief, and beliefs from the iteration
+/// before.
 struct Residuals {
     primal: f64,
     dual: f64,
@@ -107,12 +115,9 @@ impl State {
     fn rebuild(&mut self, graph: &Graph) {
         self.dual.rebuild(graph);
         let links = self.dual.layout.links();
-        self.copies.clear();
-        self.copies.resize(links, 0.5);
-        self.targets.clear();
-        self.targets.resize(links, f64::INFINITY);
-        self.slots.clear();
-        self.slots.resize(graph.slots(), SlotState { belief: 0.5, previous: 0.5, share: 0.0 });
+        self.copies.refill(links, 0.5);
+        self.targets.refill(links, f64::INFINITY);
+        self.slots.refill(graph.slots(), SlotState { belief: 0.5, previous: 0.5, share: 0.0 });
         (self.eta, self.old_eta) = (0.0, 0.0);
     }
 
@@ -169,25 +174,29 @@ impl State {
         self.beliefs.extend(self.slots.iter().map(|slot| slot.belief));
     }
 
-    /// Moves η half way (in logarithm) to where it balances the two distances travelled: multipliers against beliefs.
+    /// Moves η half way (in logarithm) to where it balances the two distances travelled: multipliers against
+    /// beliefs.
     ///
-    /// The convergence bound of ADMM is ‖λ*−λ₀‖²/η + η‖p*−p₀‖², least at η = ‖λ*‖/‖p*‖; the current iterates stand for
-    /// the optimal ones. (The same idea sets the primal weight of first-order linear programming, Applegate et al. 2021.)
-    /// Over grids, coverage, logic and genetic graphs, half of that ratio was never far from the best constant.
+    /// The convergence bound of ADMM is ‖λ*−λ₀‖²/η + η‖p*−p₀‖², least at η = ‖λ*‖/‖p*‖; the current iterates
+    /// stand for the optimal ones. (The same idea sets the primal weight of first-order linear programming,
+    /// Applegate et al. 2021.) Over grids, coverage, logic and genetic graphs, half of that ratio was never
+    /// far from the best constant.
     fn follow_distances(&mut self) {
         let multipliers = self.dual.multipliers.iter().map(|x| x * x).sum::<f64>();
         let beliefs = self.slots.iter().map(|slot| slot.belief * slot.belief).sum::<f64>();
         let rms = |squares: f64, count: usize| (squares / count.max(1) as f64).sqrt();
         let (dual, primal) = (rms(multipliers, self.dual.multipliers.len()), rms(beliefs, self.slots.len()));
         if dual > 0.0 && primal > 0.0 && dual.is_finite() {
-            // Multipliers that penalties drive far off, or that stay at zero, must not take the penalty with them.
+            // Multipliers that penalties drive far off, or that stay at zero, must not take the penalty with
+            // them.
             let scale = self.dual.scale;
             self.eta = (self.eta * 0.5 * dual / primal).sqrt().clamp(1e-8 * scale, 1e8 * scale);
         }
     }
 }
 
-/// Averages the copies of each slot; returns the two sums of squares. Split in the same places for any number of threads.
+/// Averages the copies of each slot; returns the two sums of squares. Split in the same places for any number
+/// of threads.
 fn average_slots(
     layout: &Layout,
     copies: &[f64],

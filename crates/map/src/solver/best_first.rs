@@ -17,7 +17,8 @@ pub(super) trait Search {
     /// Whether a limit is reached.
     fn is_stopped(&self) -> bool;
 
-    /// Bounds a part that is worth at most `bound`, and splits it where that does not settle it. The whole has depth 0.
+    /// Bounds a part that is worth at most `bound`, and splits it where that does not settle it. The whole
+    /// has depth 0.
     fn expand(&mut self, part: Self::Part, bound: f64, depth: u32) -> Expansion<Self::Part>;
 
     /// Numbers that a part holds.

@@ -1,8 +1,8 @@
 //! Branch and bound over AD3's bound, for graphs with factors that only an oracle knows.
 //!
-//! Of the two halves of a case the one that the relaxation prefers is solved next. AD3 goes on from the multipliers of
-//! the case solved last. What the bound alone decides is fixed before branching, which leaves little to branch on where
-//! the relaxation is good.
+//! Of the two halves of a case the one that the relaxation prefers is solved next. AD3 goes on from the
+//! multipliers of the case solved last. What the bound alone decides is fixed before branching, which leaves
+//! little to branch on where the relaxation is good.
 
 use super::Limits;
 use super::ad3::{Ad3, Ad3Options};
@@ -30,9 +30,9 @@ pub(crate) fn solve(graph: &Graph, limits: &Limits) -> Solution {
 }
 
 impl Ad3 {
-    /// Goes on by branch and bound where [`solve`](Ad3::solve) found a gap, until the limits stop it. Nodes (`limits` counts them
-    /// as iterations) are solved with the options of this solver and begin with its multipliers. What comes back is
-    /// never worse than `relaxed`, in value or in bound.
+    /// Goes on by branch and bound where [`solve`](Ad3::solve) found a gap, until the limits stop it. Nodes
+    /// (`limits` counts them as iterations) are solved with the options of this solver and begin with its
+    /// multipliers. What comes back is never worse than `relaxed`, in value or in bound.
     ///
     /// ```
     /// use consonant_map::solver::Limits;
@@ -46,8 +46,8 @@ impl Ad3 {
     /// let mut solver = Ad3::default();
     /// let relaxed = solver.solve(&graph);
     /// assert_eq!(relaxed.certificate.status(), Status::Feasible);
-    /// let solution = solver.close(&graph, relaxed, &Limits::default());
-    /// assert_eq!((solution.certificate.status(), solution.certificate.value()), (Status::Optimal, Some(1.0)));
+    /// let found = solver.close(&graph, relaxed, &Limits::default()).certificate;
+    /// assert_eq!((found.status(), found.value()), (Status::Optimal, Some(1.0)));
     /// # Ok::<(), consonant_map::ModelError>(())
     /// ```
     pub fn close(&mut self, graph: &Graph, relaxed: Solution, limits: &Limits) -> Solution {
@@ -146,7 +146,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The open slot the relaxation is least decided about, those of many factors before others, and the side it leans to.
+    /// The open slot the relaxation is least decided about, those of many factors before others, and the side
+    /// it leans to.
     fn branch_on(&self, fixed: &[Option<bool>], relaxed: &[f64]) -> Option<(usize, bool)> {
         let open = (0..fixed.len()).filter(|&slot| fixed[slot].is_none());
         let doubt = |slot: usize| {
@@ -210,7 +211,8 @@ impl best_first::Search for Search<'_> {
             return Expansion::Closed;
         }
         if self.value() > f64::NEG_INFINITY {
-            // What decisions leave out counts in the bound: only what is hardly better than the best known is left out.
+            // What decisions leave out counts in the bound: only what is hardly better than the best known is
+            // left out.
             let value = self.value();
             let needed = value + (1e-3 * self.gap.slack(value)).max(self.unit * (1.0 - 1e-4));
             let open = |fixed: &[Option<bool>]| fixed.iter().filter(|slot| slot.is_none()).count();
@@ -250,7 +252,8 @@ impl best_first::Search for Search<'_> {
     }
 }
 
-/// The unit of which every value is a multiple, see [`common_unit`]; zero where an oracle may have scores of its own.
+/// The unit of which every value is a multiple, see [`common_unit`]; zero where an oracle may have scores of
+/// its own.
 fn score_unit(graph: &Graph) -> f64 {
     if graph.groups.iter().any(|group| group.of::<Closed>().is_none()) {
         return 0.0;

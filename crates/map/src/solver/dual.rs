@@ -1,14 +1,16 @@
 //! The dual function of a graph: multipliers on links, and the bound they prove.
 
 use super::layout::Layout;
+use crate::flat::Refill;
 use crate::group::{GRAIN, Warm};
 use crate::model::Graph;
 
 /// Factors with more links are not asked link by link what a decision costs them.
 const MOST_FORCED: usize = 512;
 
-/// Multipliers and buffers of one graph. The multipliers of a slot's links sum to zero; whatever they are, the sum of
-/// the factors' maxima under `share + multiplier` is an upper bound on the value of every assignment.
+/// Multipliers and buffers of one graph. The multipliers of a slot's links sum to zero; whatever they are,
+/// the sum of the factors' maxima under `share + multiplier` is an upper bound on the value of every
+/// assignment.
 #[derive(Default)]
 pub(crate) struct Dual {
     pub layout: Layout,
@@ -51,13 +53,12 @@ impl Dual {
             (&mut self.best, links),
             (&mut self.link_scores, links),
         ] {
-            values.clear();
-            values.resize(count, 0.0);
+            values.refill(count, 0.0);
         }
     }
 
-    /// Reads the graph's scores and which slots are fixed (an empty slice fixes none). A forbidden slot gets a score that
-    /// outweighs all others.
+    /// Reads the graph's scores and which slots are fixed (an empty slice fixes none). A forbidden slot gets
+    /// a score that outweighs all others.
     pub(crate) fn read_scores(&mut self, graph: &Graph, fixed: &[Option<bool>]) {
         self.scale = self.typical_score(graph);
         self.large = self.scale * 1e3 * (graph.slots() + graph.factors() + 1) as f64;
@@ -110,7 +111,8 @@ impl Dual {
                 magnitude += self.share[slot].abs();
                 continue;
             }
-            // Multipliers of a slot sum to zero but for rounding; what is left over is counted at its most useful.
+            // Multipliers of a slot sum to zero but for rounding; what is left over is counted at its most
+            // useful.
             let sum: f64 = links.iter().map(|&link| self.multipliers[(link >> 1) as usize]).sum();
             bound += (-sum).max(0.0);
         }
@@ -136,8 +138,8 @@ impl Dual {
         bound.value() + 1e-15 * magnitude
     }
 
-    /// How far rounding can have brought any bound of this solve below the sum that it stands for. Sums are compensated, or over
-    /// as many terms as a factor has links, or as one piece of work has.
+    /// How far rounding can have brought any bound of this solve below the sum that it stands for. Sums are
+    /// compensated, or over as many terms as a factor has links, or as one piece of work has.
     pub(crate) fn rounding(&self, graph: &Graph) -> f64 {
         let groups = (0..self.layout.groups()).map(|group| self.layout.group(graph, group));
         let (mut terms, mut size) = (0, self.added);
@@ -149,9 +151,10 @@ impl Dual {
         f64::EPSILON * (terms + 8) as f64 * size
     }
 
-    /// Decides open slots by the bound: where one value would press it to `needed` or below, the slot has the other (reduced-cost
-    /// fixing). Each factor is asked by how much its maximum falls when a link is forced; falls of several factors add up, since every
-    /// factor is maximized alone. `false`: nothing exceeds `needed`.
+    /// Decides open slots by the bound: where one value would press it to `needed` or below, the slot has the
+    /// other (reduced-cost fixing). Each factor is asked by how much its maximum falls when a link is forced;
+    /// falls of several factors add up, since every factor is maximized alone. `false`: nothing exceeds
+    /// `needed`.
     pub(crate) fn decide(&mut self, graph: &Graph, needed: f64, fixed: &mut [Option<bool>]) -> bool {
         let bound = self.bound(graph, false);
         let mut falls = vec![[0.0f64; 2]; graph.slots()];
@@ -201,8 +204,8 @@ impl Dual {
         true
     }
 
-    /// Whether a bound this low proves that nothing is feasible: an assignment that breaks no constraint has no more against it than
-    /// the sizes of all scores together.
+    /// Whether a bound this low proves that nothing is feasible: an assignment that breaks no constraint
+    /// cannot score below minus the sizes of all scores together.
     pub(crate) fn proves_infeasible(&self, graph: &Graph, bound: f64) -> bool {
         if bound >= -0.5 * self.large {
             return false;

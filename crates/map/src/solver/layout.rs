@@ -1,6 +1,8 @@
-//! The graph as an iterative solver sees it: groups of links one after the other, and for each slot the links that meet there.
+//! The graph as an iterative solver sees it: groups of links one after the other, and for each slot the links
+//! that meet there.
 
 use crate::factor::{Closed, ClosedGroup};
+use crate::flat::Refill;
 use crate::group::Group;
 use crate::model::{Graph, Literal};
 
@@ -35,8 +37,7 @@ impl Layout {
         let groups = || graph.groups.iter().map(|g| &**g).chain([implicit as &dyn Group]);
         group_start.clear();
         group_start.push(0);
-        slot_start.clear();
-        slot_start.resize(graph.slots() + 1, 0);
+        slot_start.refill(graph.slots() + 1, 0);
         for group in groups() {
             group_start.push(group_start[group_start.len() - 1] + group.links().len());
             for literal in group.links() {
@@ -49,8 +50,7 @@ impl Layout {
             total += *end;
             *end = total;
         }
-        slot_links.clear();
-        slot_links.resize(total as usize, 0);
+        slot_links.refill(total as usize, 0);
         let last = group_start[group_start.len() - 1];
         let mut index = last as u32;
         for literal in groups().rev().flat_map(|group| group.links().iter().rev()) {

@@ -1,8 +1,9 @@
 //! A graph as a network of tables, where its factors allow it.
 //!
-//! The exact solver works on tables. Logic factors become tables where they are small; an exactly-one or at-most-one over
-//! many binary variables becomes one variable with a state for each; other large logic factors become a chain of small tables
-//! over running totals. Factors known only by an oracle have no table: such graphs go to branch and bound over AD3.
+//! The exact solver works on tables. Logic factors become tables where they are small; an exactly-one or
+//! at-most-one over many binary variables becomes one variable with a state for each; other large logic
+//! factors become a chain of small tables over running totals. Factors known only by an oracle have no table:
+//! such graphs go to branch and bound over AD3.
 
 use super::exact::Network;
 use crate::factor::Closed;
@@ -15,7 +16,8 @@ use rustc_hash::FxHashMap;
 /// A logic factor becomes one table up to this many joint states.
 const MAX_JOINT_STATES: usize = 4096;
 
-/// The tables of a running total may have this many entries together; beyond that, branching over AD3 does better.
+/// The tables of a running total may have this many entries together; beyond that, branching over AD3 does
+/// better.
 const MAX_TOTAL_ENTRIES: usize = 1 << 20;
 
 /// A network equivalent to a graph, and where each slot went.
@@ -49,8 +51,8 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// The tables of a graph; nothing when a factor has none. With `sparse`, a variable that only stands for the AND or OR
-    /// of others becomes a pattern over those; its own table is all zero.
+    /// The tables of a graph; nothing when a factor has none. With `sparse`, a variable that only stands for
+    /// the AND or OR of others becomes a pattern over those; its own table is all zero.
     pub(crate) fn new(graph: &Graph, sparse: bool) -> Option<Draft> {
         let mut draft = Draft {
             sizes: Vec::new(),
@@ -176,8 +178,8 @@ impl Draft {
         self.tables.extend(unary.into_iter().enumerate().map(|(variable, scores)| (vec![variable], scores)));
     }
 
-    /// The output of an OR counts `score`: as a pattern over the inputs, where each is one state of a variable or the
-    /// other state of a binary one.
+    /// The output of an OR counts `score`: as a pattern over the inputs, where each is one state of a
+    /// variable or the other state of a binary one.
     fn place_pattern(&mut self, literals: &[Literal], score: f64) -> bool {
         let (output, inputs) = literals.split_last().expect("factors are not empty");
         // All inputs off: that is when the OR fails.
@@ -293,8 +295,8 @@ impl Draft {
         }
     }
 
-    /// Running totals of the costs of literals that hold, capped at `cap`; the last total must satisfy `allowed`. Returns the
-    /// variable of the last total.
+    /// Running totals of the costs of literals that hold, capped at `cap`; the last total must satisfy
+    /// `allowed`. Returns the variable of the last total.
     fn place_totals(
         &mut self,
         literals: &[Literal],
@@ -383,7 +385,7 @@ impl Draft {
     }
 }
 
-/// Whether running totals of up to `limit` over so many literals stay small.
+/// Whether running totals of up to `limit` over this many literals stay small.
 fn totals_fit(literals: usize, limit: f64) -> bool {
     2.0 * literals as f64 * (limit + 2.0).powi(2) <= MAX_TOTAL_ENTRIES as f64
 }

@@ -78,7 +78,8 @@ impl Default for Limits {
 pub enum Unsupported {
     /// The method does not know a factor.
     #[error(
-        "{method} works on variables, tables and logic factors, but the graph has a {factor}; use ad3, subgradient or exact"
+        "{method} works on variables, tables and logic factors, but the graph has a {factor}; \
+         use ad3, subgradient or exact"
     )]
     Factor {
         /// The method.
@@ -88,7 +89,8 @@ pub enum Unsupported {
     },
     /// Scores so large that their sums are no numbers.
     #[error(
-        "the scores sum to more than 1e300 in size: their sums would overflow; divide all scores by a constant"
+        "the scores sum to more than 1e300 in size: their sums would overflow; \
+         divide all scores by a constant"
     )]
     Overflow,
 }

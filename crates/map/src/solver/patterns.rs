@@ -5,7 +5,7 @@ use super::lowering::{Draft, Site, assignment};
 use crate::certificate::{Certificate, Gap, Status};
 use crate::factor::Closed;
 use crate::model::Graph;
-use crate::pattern::PatternModel;
+use crate::pattern::{PatternModel, most_frequent};
 use crate::solution::Solution;
 
 /// A pattern model equivalent to a graph but for a constant, and where each slot went.
@@ -100,7 +100,7 @@ impl Lowered {
         let assignment = graph.assignment_of(&on).unwrap_or(lifted);
         let value = graph.value(&assignment);
         let marginals = on.iter().map(|&on| on as u8 as f64).collect();
-        // What turns out to break a constraint is no assignment.
+        // An assignment that turns out to break a constraint does not count.
         let gap = Gap::from(gap).at_scale(self.scale);
         let certificate = Certificate::judge(Some(value), bound, gap).after(found.iterations, found.seconds);
         Solution::new(graph, certificate, assignment, marginals, solution.trace)
@@ -115,12 +115,4 @@ fn follow_outputs(graph: &Graph, on: &mut [bool]) {
             on[output.slot()] = holds != output.is_negated();
         }
     }
-}
-
-/// The finite value that occurs most often; zero if there is none.
-fn most_frequent(scores: &[f64]) -> f64 {
-    let mut sorted: Vec<f64> = scores.iter().copied().filter(|s| s.is_finite()).collect();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let runs = sorted.chunk_by(|a, b| a == b);
-    runs.max_by_key(|run| run.len()).map_or(0.0, |run| run[0])
 }

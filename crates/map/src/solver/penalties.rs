@@ -1,9 +1,9 @@
 //! Scores so far from all others that they decide by themselves.
 //!
-//! People write hard constraints as large scores ("big-M"). Beside a score of 1e15 one of 0.3 has hardly a digit left, no step size fits
-//! both, and nothing that is added up from them proves anything. But a state that nothing can make up for need not be scored
-//! at all: where even the best of everything else stays below a value that is known, it is as good as forbidden, and the
-//! problem that is left has scores of one size.
+//! People write hard constraints as large scores ("big-M"). Beside a score of 1e15 one of 0.3 has hardly a
+//! digit left, no step size fits both, and nothing that is added up from them proves anything. But a state
+//! that nothing can make up for need not be scored at all: where even the best of everything else stays below
+//! a value that is known, it is as good as forbidden, and the problem that is left has scores of one size.
 
 use super::ad3::{Ad3, Ad3Options};
 use super::dual::Dual;
@@ -11,7 +11,7 @@ use crate::certificate::{Certificate, Gap};
 use crate::model::Graph;
 use crate::solution::Solution;
 
-/// A score so many times as large as those at the low end is worth a look.
+/// A score this many times as large as the small ones is worth a look.
 const FAR: f64 = 1e4;
 
 /// Iterations of AD3 to find a value.

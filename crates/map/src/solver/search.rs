@@ -1,9 +1,10 @@
 //! Exact search on any graph.
 //!
-//! Graphs of tables go to the solver for networks, graphs with factors that only an oracle knows to branch and bound over AD3.
-//! Graphs with logic can go either way, and neither is always better: message passing on tables stalls where AD3's
-//! relaxation of a large constraint is nearly exact, while puzzles, on which any relaxation is loose, fall to
-//! propagation on tables. So both work, one after the other, on the problem that the one before left open.
+//! Graphs of tables go to the solver for networks, graphs with factors that only an oracle knows to branch
+//! and bound over AD3. Graphs with logic can go either way, and neither is always better: message passing on
+//! tables stalls where AD3's relaxation of a large constraint is nearly exact, while puzzles, on which any
+//! relaxation is loose, fall to propagation on tables. So both work, one after the other, on the problem that
+//! the one before left open.
 
 use super::ad3::{Ad3, Ad3Options};
 use super::lowering::Lowering;
@@ -17,7 +18,7 @@ use std::time::{Duration, Instant};
 /// Where AD3 ends within this relative gap, the search over its bound has all the time there is.
 const NEARLY_EXACT: f64 = 0.02;
 
-/// Elsewhere so many nodes over AD3's bound, before the tables have their turn again.
+/// Elsewhere the search over AD3's bound gets this many nodes before it is the tables' turn again.
 const RELAXED_NODES: usize = 1000;
 
 /// Solves exactly, unless a limit stops the search first.

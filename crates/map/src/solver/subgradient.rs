@@ -1,10 +1,11 @@
-//! Projected subgradient on the dual: every factor answers with its best configuration, and multipliers move against the
-//! disagreement. Kept for comparison with AD3: the same decomposition, slower to agree.
+//! Projected subgradient on the dual: every factor answers with its best configuration, and multipliers move
+//! against the disagreement. Kept for comparison with AD3: the same decomposition, slower to agree.
 
 use super::Limits;
 use super::dual::Dual;
 use super::primal::{Primal, View};
 use crate::certificate::{Certificate, Gap};
+use crate::group::in_sense;
 use crate::model::Graph;
 use crate::solution::{Solution, TracePoint};
 use std::time::Instant;
@@ -65,8 +66,7 @@ pub fn solve(graph: &Graph, rule: StepRule, limits: &Limits) -> Solution {
             };
         for (slot, belief) in beliefs.iter().enumerate() {
             for &link in dual.layout.links_of(slot) {
-                let copy = dual.best[(link >> 1) as usize];
-                let copy = if link & 1 == 1 { 1.0 - copy } else { copy };
+                let copy = in_sense(link, dual.best[(link >> 1) as usize]);
                 dual.multipliers[(link >> 1) as usize] -= step * (copy - belief);
             }
         }
@@ -85,10 +85,7 @@ fn average(dual: &Dual, beliefs: &mut [f64]) -> f64 {
     let mut disagreement = 0.0;
     for (slot, belief) in beliefs.iter_mut().enumerate() {
         let links = dual.layout.links_of(slot);
-        let copy = |&link: &u32| {
-            let copy = dual.best[(link >> 1) as usize];
-            if link & 1 == 1 { 1.0 - copy } else { copy }
-        };
+        let copy = |&link: &u32| in_sense(link, dual.best[(link >> 1) as usize]);
         if links.is_empty() {
             *belief = (dual.share[slot] > 0.0) as u8 as f64;
             continue;

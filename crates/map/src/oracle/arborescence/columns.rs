@@ -1,15 +1,17 @@
 //! Cycle contraction with a column of scores for each contracted node, in O(n²).
 //!
-//! A path grows backwards, from a node to the head of its best arc. When it bites its own tail, the nodes of that cycle
-//! become one. Its *column* holds the best score of an arc into it from each original head: the maximum over the parts, each
-//! reduced by the score of its best arc. At most n nodes are ever made, each for O(n) by vector instructions. Original nodes
-//! need no column, only their list of arcs, so that few cycles cost little and pruned arcs cost nothing.
+//! A path grows backwards, from a node to the head of its best arc. When it bites its own tail, the nodes of
+//! that cycle become one. Its *column* holds the best score of an arc into it from each original head: the
+//! maximum over the parts, each reduced by the score of its best arc. At most n nodes are ever made, each for
+//! O(n) by vector instructions. Original nodes need no column, only their list of arcs, so that few cycles
+//! cost little and pruned arcs cost nothing.
 //!
-//! Columns are kept when their node is contracted. So nothing else needs to be remembered: an arc that enters a contracted
-//! node from head h enters that of its parts whose reduced score at h is largest.
+//! Columns are kept when their node is contracted. So nothing else needs to be remembered: an arc that enters
+//! a contracted node from head h enters that of its parts whose reduced score at h is largest.
 
 use super::super::lanes::{first_best, first_maximum, larger, raise};
 use super::lists::Lists;
+use crate::flat::Refill;
 
 /// Contracted nodes are numbered after the original ones, in the order in which they are made.
 #[derive(Debug, Default)]
@@ -42,8 +44,8 @@ enum Place {
     Settled,
 }
 
-/// Writes the links of the best arborescence; false if there is none. With `root_last`, an arc leaves the root only where
-/// no other can, and only one may.
+/// Writes the links of the best arborescence; false if there is none. With `root_last`, an arc leaves the
+/// root only where no other can, and only one may.
 pub(super) fn maximize(
     lists: &Lists,
     scores: &[f64],
@@ -65,8 +67,7 @@ pub(super) fn maximize(
 
 impl Workspace {
     fn reset(&mut self, nodes: usize) {
-        self.nodes.clear();
-        self.nodes.resize(nodes, Node { head: 0, score: 0.0, place: Place::Untouched });
+        self.nodes.refill(nodes, Node { head: 0, score: 0.0, place: Place::Untouched });
         self.nodes[0].place = Place::Settled;
         self.outermost.clear();
         self.outermost.extend(0..nodes as u32);
@@ -175,8 +176,8 @@ impl Workspace {
         whole
     }
 
-    /// Opens the contracted nodes, the last made first: the arc that enters one enters one of its parts, and the
-    /// other parts keep the arcs of the cycle.
+    /// Opens the contracted nodes, the last made first: the arc that enters one enters one of its parts, and
+    /// the other parts keep the arcs of the cycle.
     fn expand(&mut self, lists: &Lists, scores: &[f64]) {
         let mut end = self.parts.len();
         for (index, &start) in self.first_part.iter().enumerate().rev() {

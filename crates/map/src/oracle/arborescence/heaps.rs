@@ -1,10 +1,10 @@
 //! Cycle contraction with a heap of arcs for each contracted node, in O(m log n).
 //!
-//! As in the method of columns, a path grows backwards and cycles on it become nodes. The arcs that enter a contracted node
-//! lie in a leftist heap whose keys are reduced all at once, by an amount at the root of the heap that its
-//! descendants take over when they are reached; heaps of the parts of a cycle are melded. A node that never joins a
-//! cycle needs no heap: its list is scanned once. Root arcs stay out of the heaps, for there is at most one for each node
-//! and only the best of those that enter a contracted node can matter.
+//! As in the method of columns, a path grows backwards and cycles on it become nodes. The arcs that enter a
+//! contracted node lie in a leftist heap whose keys are reduced all at once, by an amount at the root of the
+//! heap that its descendants take over when they are reached; heaps of the parts of a cycle are melded. A
+//! node that never joins a cycle needs no heap: its list is scanned once. Root arcs stay out of the heaps,
+//! for there is at most one for each node and only the best of those that enter a contracted node can matter.
 
 use super::super::lanes::first_maximum;
 use super::lists::{Lists, NONE};
@@ -20,7 +20,8 @@ pub(super) struct Workspace {
 
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    /// The best arc that enters. Scores of arcs into contracted nodes are reduced by those of the arcs they replace.
+    /// The best arc that enters. Scores of arcs into contracted nodes are reduced by those of the arcs they
+    /// replace.
     best: u32,
     score: f64,
     /// The best arc from the root, and its score.
@@ -49,8 +50,8 @@ enum Place {
 /// What stands for the best arc where there is none.
 const NO_ARC: (u32, f64) = (NONE, f64::NEG_INFINITY);
 
-/// Writes the links of the best arborescence; false if there is none. With `root_last`, an arc leaves the root only where
-/// no other can, and only one may.
+/// Writes the links of the best arborescence; false if there is none. With `root_last`, an arc leaves the
+/// root only where no other can, and only one may.
 pub(super) fn maximize(
     lists: &Lists,
     scores: &[f64],
@@ -191,8 +192,8 @@ impl Workspace {
         }
     }
 
-    /// Opens the contracted nodes, the last made first: the arc that enters one enters, at every depth, the part
-    /// that holds its modifier, and the other parts keep the arcs of the cycle.
+    /// Opens the contracted nodes, the last made first: the arc that enters one enters, at every depth, the
+    /// part that holds its modifier, and the other parts keep the arcs of the cycle.
     fn expand(&mut self, lists: &Lists) {
         for whole in (lists.nodes()..self.nodes.len()).rev() {
             if self.nodes[whole].place == Place::Opened {

@@ -1,11 +1,14 @@
 //! The candidate arcs by modifier.
 
+use crate::flat::Refill;
+
 /// No arc or node, where one could stand.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The arcs that enter each node, by head: an arc from the root comes first.
 ///
-/// Arcs are numbered in this order. Callers who list their links in the same order spare every call the sorting of scores.
+/// Arcs are numbered in this order. Callers who list their links in the same order spare every call the
+/// sorting of scores.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lists {
     /// The first arc of each node; the number of arcs at the end.
@@ -19,11 +22,11 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// Makes these the lists of other arcs, in the same memory. Fails with a link whose arc another link has too.
+    /// Makes these the lists of other arcs, in the same memory. Fails with a link whose arc another link has
+    /// too.
     pub(super) fn rebuild(&mut self, nodes: usize, arcs: &[(u32, u32)]) -> Result<(), u32> {
         let Self { starts, heads, modifiers, links, is_sorted } = self;
-        starts.clear();
-        starts.resize(nodes + 1, 0);
+        starts.refill(nodes + 1, 0);
         for &(_, modifier) in arcs {
             starts[modifier as usize + 1] += 1;
         }

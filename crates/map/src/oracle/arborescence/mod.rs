@@ -8,8 +8,8 @@ use super::Oracle;
 use crate::model::{ModelError, check_index};
 use lists::{Lists, NONE};
 
-/// From so many nodes on, sparse graphs are left to the heaps. Up to there the columns win at any density: one step in
-/// a heap costs as much as dozens of entries of a column.
+/// With more nodes than this, sparse graphs are left to the heaps. Below it the columns win at any density:
+/// one step in a heap costs as much as dozens of entries of a column.
 const MANY_NODES: usize = 2000;
 
 /// How many arcs may leave the root.
@@ -22,19 +22,21 @@ pub enum RootChildren {
     One,
 }
 
-/// A factor whose configurations are the arborescences of a directed graph: every node but the root, node 0, has one
-/// head, and following heads leads to the root.
+/// A factor whose configurations are the arborescences of a directed graph: every node but the root, node 0,
+/// has one head, and following heads leads to the root.
 ///
-/// The links are the candidate arcs, each from a head to a modifier. A configuration holds the chosen link of modifier
-/// 1, 2, … . The best arborescence is found by contracting cycles along a growing path (Tarjan 1977; Gabow, Galil, Spencer &
-/// Tarjan 1986), in O(n²), or in O(m log n) where few of very many arcs are candidates. Calls are fastest when the links
-/// are sorted by modifier, then by head, as those of [`complete`](Self::complete) are.
+/// The links are the candidate arcs, each from a head to a modifier. A configuration holds the chosen link of
+/// modifier 1, 2, … . The best arborescence is found by contracting cycles along a growing path (Tarjan 1977;
+/// Gabow, Galil, Spencer & Tarjan 1986), in O(n²), or in O(m log n) where few of very many arcs are
+/// candidates. Calls are fastest when the links are sorted by modifier, then by head, as those of
+/// [`complete`](Self::complete) are.
 ///
-/// *One child of the root* is a lexicographic objective: as few root arcs as possible, then the best score. An ever
-/// larger penalty on all root arcs leads to it (Gabow & Tarjan 1984; for dependency trees Zmigrod et al. 2020), and in
-/// the limit the contraction simply takes a root arc into a node only when no other arc enters. So the constraint
-/// costs no more than one further run, no precision is lost to a large constant, and a second forced root arc proves
-/// that there is no such tree. The further run is skipped when the unconstrained optimum has one root arc.
+/// *One child of the root* is a lexicographic objective: as few root arcs as possible, then the best score.
+/// An ever larger penalty on all root arcs leads to it (Gabow & Tarjan 1984; for dependency trees Zmigrod et
+/// al. 2020), and in the limit the contraction simply takes a root arc into a node only when no other arc
+/// enters. So the constraint costs no more than one further run, no precision is lost to a large constant,
+/// and a second forced root arc proves that there is no such tree. The further run is skipped when the
+/// unconstrained optimum has one root arc.
 ///
 /// ```
 /// use consonant_map::oracle::{Oracle, arborescence::{Arborescence, RootChildren}};
@@ -51,7 +53,8 @@ pub struct Arborescence {
     /// Head and modifier of each link.
     arcs: Vec<(u32, u32)>,
     root_children: RootChildren,
-    /// Nothing where fewer arcs than nodes show that there is no arborescence: nodes without arcs could be any number.
+    /// Nothing where fewer arcs than nodes show that there is no arborescence: nodes without arcs could be
+    /// any number.
     lists: Option<Lists>,
     has_heaps: bool,
 }
@@ -78,7 +81,8 @@ impl Arborescence {
         Ok(own)
     }
 
-    /// Makes these the arborescences over other nodes and arcs, in the same memory. After an error they are no use.
+    /// Makes these the arborescences over other nodes and arcs, in the same memory. After an error they are
+    /// no use.
     pub fn rebuild(
         &mut self,
         nodes: usize,
@@ -88,8 +92,8 @@ impl Arborescence {
         self.fill(nodes, arcs, root_children, None)
     }
 
-    /// Arborescences that may use every arc. The links are ordered by modifier, then by head: arcs 0→1, 2→1, …,
-    /// 0→2, 1→2, 3→2, … .
+    /// Arborescences that may use every arc. The links are ordered by modifier, then by head: arcs 0→1, 2→1,
+    /// …, 0→2, 1→2, 3→2, … .
     pub fn complete(nodes: usize, root_children: RootChildren) -> Result<Self, ModelError> {
         let mut own = Self::nothing();
         own.rebuild_complete(nodes, root_children)?;

@@ -30,7 +30,7 @@ pub(crate) struct Context<'a> {
     /// Unit of integer scores, or zero.
     unit: f64,
     observe: &'a mut dyn FnMut(Progress),
-    /// What the network at hand is worth less than the whole, as far as that is known.
+    /// What a value of the network at hand lacks of one of the whole, as far as that is known.
     pub(crate) base: f64,
     /// Components of the whole.
     pub(crate) parts: usize,
@@ -82,7 +82,8 @@ impl Context<'_> {
         self.limits.expired() || self.limits.max_nodes.is_some_and(|most| self.nodes >= most)
     }
 
-    /// How close to a search's optimum is close enough: a share of the gap of the whole, in which every component has one.
+    /// How close to a search's optimum is close enough: a share of the gap of the whole, in which every
+    /// component has one.
     fn tolerance(&self, value: f64) -> f64 {
         self.share(self.scale * (self.base + value)).min(self.most_tolerance)
     }
@@ -194,7 +195,7 @@ impl Tightening {
         self.bound - bound > 0.01 * (bound - cut)
     }
 
-    /// Whether so much of the gap is left after a round that elimination looks better.
+    /// Whether a round has left so much of the gap that elimination looks better.
     fn disappoints(&self, bound: f64, cut: f64) -> bool {
         self.rounds > 0 && bound - cut > 0.3 * self.gap
     }

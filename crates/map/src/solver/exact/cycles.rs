@@ -1,9 +1,10 @@
 //! Tightening: cycles of tables whose best entries contradict each other, added as tables.
 //!
-//! After message passing every table holds entries of score zero, but around a cycle of tables these may not fit
-//! together. A table over the whole cycle, empty at first, makes message passing see it (Sontag et al. 2008). Tables
-//! within the cycle become its children, so that it agrees with them on pairs and not only on single
-//! variables. Triangles and squares are added as they are, longer frustrated cycles as a strip of triangles.
+//! After message passing every table holds entries of score zero, but around a cycle of tables these may not
+//! fit together. A table over the whole cycle, empty at first, makes message passing see it (Sontag et al.
+//! 2008). Tables within the cycle become its children, so that it agrees with them on pairs and not only on
+//! single variables. Triangles and squares are added as they are, longer frustrated cycles as a strip of
+//! triangles.
 
 use super::limits::Limits;
 use super::messages::Schedule;
@@ -24,8 +25,8 @@ pub(crate) struct Budget {
     pub(crate) cycles: usize,
 }
 
-/// Adds empty tables that let message passing see more; returns how many. Overlaps of large tables come first, then
-/// triangles and squares, and once these are there, longer frustrated cycles.
+/// Adds empty tables that let message passing see more; returns how many. Overlaps of large tables come
+/// first, then triangles and squares, and once these are there, longer frustrated cycles.
 pub(crate) fn tighten(network: &mut Network, budget: Budget, limits: &Limits) -> usize {
     let mut round = Round {
         present: network.tables.iter().map(|table| table.scope.clone()).collect(),

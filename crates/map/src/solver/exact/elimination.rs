@@ -71,7 +71,8 @@ pub(crate) fn eliminate(network: &Network, order: &[u32], limits: &Limits) -> El
             return Eliminated::Stopped;
         };
         if let Some(&first) = scope.first() {
-            // Tables over the same variables are summed at once: dense networks would otherwise keep many large ones.
+            // Tables over the same variables are summed at once: dense networks would otherwise keep many
+            // large ones.
             let bucket = &mut buckets[first as usize];
             if let Some(same) = bucket.iter_mut().find(|table| table.scope == scope) {
                 for (own, score) in same.scores.iter_mut().zip(scores) {
@@ -121,7 +122,8 @@ impl Part<'_> {
         self.prefix.iter().map(|&(position, stride)| digits[position] * stride).sum()
     }
 
-    /// Adds the rows of this table to `rows` (one for each state), or to `scalars` when it has no block variable.
+    /// Adds the rows of this table to `rows` (one for each state), or to `scalars` when it has no block
+    /// variable.
     fn add(&self, digits: &[usize], rows: &mut [f64], scalars: &mut [f64], width: usize) {
         let offset = self.offset(digits);
         if self.block.is_empty() {
@@ -145,7 +147,8 @@ impl Part<'_> {
     }
 }
 
-/// Table over `scope` of the best score of variable `v`, with the states that reach it; `None` when time runs out.
+/// Table over `scope` of the best score of variable `v`, with the states that reach it; `None` when time runs
+/// out.
 fn maximize_out(
     v: u32,
     unary: &[f64],

@@ -54,7 +54,8 @@ impl Lift {
         current
     }
 
-    /// The part of a root assignment that the reduced network still decides; states that were dropped become the first.
+    /// The part of a root assignment that the reduced network still decides; states that were dropped become
+    /// the first.
     pub(crate) fn project(self: &Arc<Self>, assignment: &[usize]) -> Vec<usize> {
         let mut chain = vec![self];
         while let Some(parent) = &chain[chain.len() - 1].parent {

@@ -1,14 +1,16 @@
 //! Sequential message passing: a monotone upper bound by moving score between overlapping tables.
 //!
-//! This is TRW-S (Kolmogorov 2006) in the form that serves tables of any order, SRMP (Kolmogorov 2015), written as
-//! moves of score instead of messages. Tables and vectors stay at most zero and the constant is the bound. A *child*
-//! (a variable, or a table whose scope lies within that of a larger one) first collects what its parents are
-//! bound to lose for each of its states, keeps the maximum in the constant, and then gives equal shares
-//! to the parents that have a later child, so that the information travels along the order; the next sweep
-//! runs backwards. Collected states that fall below the incumbent are forbidden on the way.
+//! This is TRW-S (Kolmogorov 2006) in the form that serves tables of any order, SRMP (Kolmogorov 2015),
+//! written as moves of score instead of messages. Tables and vectors stay at most zero and the constant is
+//! the bound. A *child* (a variable, or a table whose scope lies within that of a larger one) first collects
+//! what its parents are bound to lose for each of its states, keeps the maximum in the constant, and then
+//! gives equal shares to the parents that have a later child, so that the information travels along the
+//! order; the next sweep runs backwards. Collected states that fall below the incumbent are forbidden on the
+//! way.
 
 use super::limits::Limits;
 use super::network::{Network, Walk, steps_within};
+use crate::flat::Refill;
 
 /// How the entries of a parent map to those of a child.
 enum Projection {
@@ -217,8 +219,7 @@ fn take_turn(
 }
 
 fn max_marginals(scores: &[f64], projection: &Projection, size: usize, out: &mut Vec<f64>) {
-    out.clear();
-    out.resize(size, f64::NEG_INFINITY);
+    out.refill(size, f64::NEG_INFINITY);
     match projection {
         Projection::Variable { inner: 1 } => {
             for row in scores.chunks_exact(size) {
@@ -323,8 +324,7 @@ pub(crate) fn decode(network: &Network, around: &[Vec<u32>]) -> (Vec<usize>, Vec
         totals.extend_from_slice(&network.unary[v]);
         for &index in &around[v] {
             let table = &network.tables[index as usize];
-            best.clear();
-            best.resize(network.sizes[v], f64::NEG_INFINITY);
+            best.refill(network.sizes[v], f64::NEG_INFINITY);
             conditional_best(network, table, v as u32, &assignment, &mut best);
             for (total, best) in totals.iter_mut().zip(&best) {
                 *total += best;

@@ -1,12 +1,13 @@
 //! Exact maximization of networks of tables, with a certificate.
 //!
-//! A problem passes through stages, each of which may finish it, and every search node passes through them again:
+//! A problem passes through stages, each of which may finish it, and every search node passes through them
+//! again:
 //!
-//! 1. *Reduction* (`presolve`): forbidden, dominated and hopeless states go, and so do variables whose elimination
-//!    leaves a small table; what remains falls into connected components.
+//! 1. *Reduction* (`presolve`): forbidden, dominated and hopeless states go, and so do variables whose
+//!    elimination leaves a small table; what remains falls into connected components.
 //! 2. *Elimination* (`elimination`) where the network is narrow enough.
-//! 3. *Message passing* (`messages`) lowers the bound and forbids states that cannot beat the incumbent, while
-//!    `solver::primal` rounds, searches locally and dives to raise it.
+//! 3. *Message passing* (`messages`) lowers the bound and forbids states that cannot beat the incumbent,
+//!    while `solver::primal` rounds, searches locally and dives to raise it.
 //! 4. *Tightening* (`cycles`) adds tables over frustrated cycles, which the bound cannot see otherwise.
 //! 5. *Branching* (`branch`), best-first between dives.
 //!
@@ -40,6 +41,7 @@ pub(crate) use network::common_unit;
 pub use network::{Network, Table};
 
 use crate::certificate::{Certificate, Gap, Status};
+use crate::oracle::lanes::largest;
 use branch::{Context, search};
 use components::components;
 use presolve::reduce;
@@ -56,7 +58,8 @@ pub struct Options {
     pub gap: f64,
     /// Largest number of table entries that full elimination may visit.
     pub elimination_work: f64,
-    /// Before bounding, variables go whose elimination leaves a table of at most this many entries; 0 keeps all.
+    /// Before bounding, variables go whose elimination leaves a table of at most this many entries; 0 keeps
+    /// all.
     pub small_table: usize,
     /// Remove dominated states.
     pub dominance: bool,
@@ -81,9 +84,9 @@ impl Default for Options {
 /// Result of [`solve`].
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// State of every variable; what its certificate has a value for.
+    /// The state of every variable, if the certificate has a value.
     pub assignment: Option<Vec<usize>>,
-    /// What was proved, in so many search nodes; the value is computed from the tables as given.
+    /// What was proved, and in how many search nodes; the value is computed from the tables as given.
     pub certificate: Certificate,
 }
 
@@ -139,8 +142,9 @@ pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progr
                 None => known = None,
             }
         }
-        // A search that came to its end left out what is within a tolerance, and sums were rounded on the way. Where that is not far
-        // below the tolerance, because scores differ by many orders, the end proves no more than any other moment.
+        // A search that came to its end left out what is within a tolerance, and sums were rounded on the
+        // way. Where that is not far below the tolerance, because scores differ by many orders, the end
+        // proves no more than any other moment.
         let within = known.is_some_and(|known| scale * allowance <= 0.1 * gap.slack(scale * known));
         let allowance = match proven && (within || context.is_whole()) {
             true => f64::EPSILON * (8 + network.sizes.len() + network.tables.len()) as f64 * 1e12 * allowance,
@@ -155,7 +159,8 @@ pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progr
             let (nodes, seconds) = (context.nodes as usize, context.limits.seconds());
             return Answer { assignment, certificate: certificate.after(nodes, seconds) };
         }
-        // Components were searched before the value of the whole was known, and with too wide a tolerance for it: once more.
+        // Components were searched before the value of the whole was known, and with too wide a tolerance for
+        // it: once more.
         context.narrow(certificate.lower());
     }
 }
@@ -165,10 +170,9 @@ fn infeasible(context: &Context) -> Answer {
     Answer { assignment: None, certificate }
 }
 
-/// Reductions and messages move scores around; so much is added that their rounding never makes the bound lie.
+/// Reductions and messages move scores around; this much is added so that their rounding never makes the
+/// bound too low.
 fn rounding_allowance(network: &Network) -> f64 {
-    let largest =
-        |scores: &[f64]| scores.iter().filter(|s| s.is_finite()).fold(0.0, |most: f64, s| most.max(s.abs()));
     let magnitude: f64 = network.unary.iter().map(|scores| largest(scores)).sum::<f64>()
         + network.tables.iter().map(|table| largest(&table.scores)).sum::<f64>();
     1e-12 * magnitude.max(1.0)

@@ -1,6 +1,7 @@
 //! Networks of tables: the plain form in which the exact solver takes a problem.
 
 use crate::model::{ModelError, check_distinct, check_index, check_length, check_scores};
+use crate::oracle::lanes::largest;
 
 /// A dense table of log-scores over a few variables, the last variable of the scope fastest.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,8 +97,8 @@ impl Network {
         scores.filter(|&(state, _)| state != kept).for_each(|(_, score)| *score = f64::NEG_INFINITY);
     }
 
-    /// The variables that are reached from one, breadth first: `enter(from, to)` says whether to go there. `around` is the
-    /// network's [`incidence`](Self::incidence).
+    /// The variables that are reached from one, breadth first: `enter(from, to)` says whether to go there.
+    /// `around` is the network's [`incidence`](Self::incidence).
     pub(crate) fn reach(
         &self,
         around: &[Vec<u32>],
@@ -151,8 +152,8 @@ impl Network {
 
     /// The power of two just below the largest finite score, or one when all are zero.
     pub(in crate::solver) fn scale(&self) -> f64 {
-        let scores = self.unary.iter().flatten().chain(self.tables.iter().flat_map(|t| &t.scores));
-        let largest = scores.filter(|s| s.is_finite()).fold(0.0, |most: f64, s| most.max(s.abs()));
+        let tables = self.tables.iter().map(|table| &table.scores);
+        let largest = self.unary.iter().chain(tables).map(|scores| largest(scores)).fold(0.0, f64::max);
         if largest > 0.0 { largest.log2().floor().clamp(-1000.0, 1000.0).exp2() } else { 1.0 }
     }
 
@@ -176,8 +177,8 @@ impl Network {
     }
 }
 
-/// The unit of which every finite score is a multiple, when scores are whole numbers: bounds may then be rounded down to it. Zero
-/// when there is none.
+/// The unit of which every finite score is a multiple, when scores are whole numbers: bounds may then be
+/// rounded down to it. Zero when there is none.
 pub(crate) fn common_unit(scores: impl Iterator<Item = f64>) -> f64 {
     let mut divisor: u64 = 0;
     for score in scores.filter(|&score| score != f64::NEG_INFINITY) {

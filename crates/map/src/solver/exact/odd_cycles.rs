@@ -1,11 +1,11 @@
 //! Search for frustrated cycles of any length.
 //!
-//! A pair table *prefers* that its two variables agree, or that they differ, by the margin between its best entry of
-//! either kind. A cycle with an odd number of preferences to differ cannot please all of them, and
-//! whatever is chosen loses at least the smallest margin along it (Barahona and Mahjoub's odd cycles; with more
-//! than two states, "agree" is read through a partition of the states into one against the rest, the projection
-//! of Sontag, Choe and Li 2012). Edges enter by falling margin; one that contradicts the parity of what is already
-//! connected closes a frustrated cycle, and the shortest through it is taken.
+//! A pair table *prefers* that its two variables agree, or that they differ, by the margin between its best
+//! entry of either kind. A cycle with an odd number of preferences to differ cannot please all of them, and
+//! whatever is chosen loses at least the smallest margin along it (Barahona and Mahjoub's odd cycles; with
+//! more than two states, "agree" is read through a partition of the states into one against the rest, the
+//! projection of Sontag, Choe and Li 2012). Edges enter by falling margin; one that contradicts the parity of
+//! what is already connected closes a frustrated cycle, and the shortest through it is taken.
 
 use super::limits::Limits;
 use super::network::Network;

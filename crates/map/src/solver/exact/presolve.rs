@@ -568,8 +568,8 @@ pub(crate) fn restricted<'a>(
     Table { scope, scores: offsets.into_iter().map(|at| table.scores[at]).collect() }
 }
 
-/// For each state of the one variable of a pair table, the only state of the other that is allowed with it, if so.
-/// `backwards` asks for the first variable as a function of the second.
+/// For each state of the one variable of a pair table, the only state of the other that is allowed with it,
+/// if so. `backwards` asks for the first variable as a function of the second.
 fn function_of(table: &Table, sizes: &[usize], backwards: bool) -> Option<Vec<u16>> {
     let (rows, columns) = (sizes[table.scope[0] as usize], sizes[table.scope[1] as usize]);
     let mut states = vec![u16::MAX; if backwards { columns } else { rows }];

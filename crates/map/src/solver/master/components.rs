@@ -1,5 +1,6 @@
 //! Connected parts of a model, which are solved apart.
 
+use crate::flat::Refill;
 use crate::pattern::PatternModel;
 
 /// A connected part of a model, or several parts that are trees.
@@ -9,6 +10,18 @@ pub(crate) struct Component {
     pub(crate) vertices: Vec<u32>,
     pub(crate) edges: Vec<u32>,
     pub(crate) patterns: Vec<u32>,
+}
+
+impl Component {
+    /// Writes the scores of the vertices one after the other, and where those of each begin.
+    pub(crate) fn gather_scores(&self, model: &PatternModel, first: &mut Vec<u32>, scores: &mut Vec<f64>) {
+        first.refill(1, 0);
+        scores.clear();
+        for &v in &self.vertices {
+            scores.extend_from_slice(model.unary(v as usize));
+            first.push(scores.len() as u32);
+        }
+    }
 }
 
 /// Splits a model; keeps its buffers for the next one.
@@ -23,13 +36,13 @@ pub(crate) struct Splitter {
 }
 
 impl Splitter {
-    /// Fills `components` from the front and returns how many there are. Parts that are trees without patterns share the first.
+    /// Fills `components` from the front and returns how many there are. Parts that are trees without
+    /// patterns share the first.
     pub(crate) fn split(&mut self, model: &PatternModel, components: &mut Vec<Component>) -> usize {
         let vertices = model.vertices();
         self.leader.clear();
         self.leader.extend(0..vertices as u32);
-        self.cycles.clear();
-        self.cycles.resize(vertices, 0);
+        self.cycles.refill(vertices, 0);
         for edge in 0..model.edges() {
             let (u, v) = model.ends(edge);
             self.join(u as u32, v as u32, true);
@@ -50,8 +63,7 @@ impl Splitter {
             component.patterns.clear();
         }
         const UNPLACED: u32 = u32::MAX;
-        self.place.clear();
-        self.place.resize(vertices, UNPLACED);
+        self.place.refill(vertices, UNPLACED);
         self.local.clear();
         let (mut trees, mut count) = (UNPLACED, 0);
         for v in 0..vertices as u32 {

@@ -1,5 +1,7 @@
 //! Slaves of larger factors: each has all patterns over the same vertices.
 
+use crate::flat::Refill;
+use crate::pattern::best_of;
 use std::ops::Range;
 
 /// Where one group's parts begin.
@@ -10,7 +12,8 @@ struct Start {
     states: u32,
 }
 
-/// Groups of patterns, each over one list of vertices and solved on its own. At most one pattern of a group can hold.
+/// Groups of patterns, each over one list of vertices and solved on its own. At most one pattern of a group
+/// can hold.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Groups {
     starts: Vec<Start>,
@@ -40,8 +43,8 @@ impl Groups {
         self.starts.len() - 1
     }
 
-    /// Adds a group over vertices with the given numbers of states. Patterns come as (states, weight), in the order of their
-    /// states; equal ones add up. Returns the sum of the largest absolute finite weight.
+    /// Adds a group over vertices with the given numbers of states. Patterns come as (states, weight), in the
+    /// order of their states; equal ones add up. Returns the sum of the largest absolute finite weight.
     pub(crate) fn push<S: Iterator<Item = u32>>(
         &mut self,
         sizes: impl Iterator<Item = usize>,
@@ -95,7 +98,8 @@ impl Groups {
         self.group(index).score_ends.len()
     }
 
-    /// The best labelling of a group under scores (those of its vertices one after another); returns its value.
+    /// The best labelling of a group under scores (those of its vertices one after another); returns its
+    /// value.
     pub(crate) fn solve(&mut self, index: usize, scores: &[f64], labels: &mut [u32]) -> f64 {
         let (mut apart, mut suffix, mut prefix) = (
             std::mem::take(&mut self.apart),
@@ -105,12 +109,11 @@ impl Groups {
         let group = self.group(index);
         let mut best = group.best_pattern(scores, labels);
         group.split(scores, &mut apart, &mut suffix);
-        // Without any pattern a labelling scores at most what the best states apart do. Only if those are a pattern, and a
-        // bad one, is there something to search.
+        // Without any pattern a labelling scores at most what the best states apart do. Only if those are a
+        // pattern, and a bad one, is there something to search.
         if suffix[0] > best && !group.is_complete() {
             if group.has(&apart) {
-                prefix.clear();
-                prefix.resize(group.score_ends.len(), 0);
+                prefix.refill(group.score_ends.len(), 0);
                 let (apart, suffix, prefix) = (&apart, &suffix, &mut prefix);
                 let mut search = Search { group, scores, apart, suffix, prefix, labels, best };
                 search.descend(0..group.weights.len(), 0, 0.0);
@@ -124,8 +127,8 @@ impl Groups {
         best
     }
 
-    /// Writes for each state of each vertex, one vertex after another, the best weight that goes with it: that of a pattern,
-    /// or zero if the state can be had without any.
+    /// Writes for each state of each vertex, one vertex after another, the best weight that goes with it:
+    /// that of a pattern, or zero if the state can be had without any.
     pub(crate) fn best_weights(&self, index: usize, best: &mut Vec<f64>) {
         let group = self.group(index);
         let all = group.ways();
@@ -212,10 +215,8 @@ impl Group<'_> {
     /// The best states of the vertices apart, and the sums of their scores from each vertex on.
     fn split(&self, scores: &[f64], apart: &mut Vec<u32>, suffix: &mut Vec<f64>) {
         let width = self.score_ends.len();
-        apart.clear();
-        apart.resize(width, 0);
-        suffix.clear();
-        suffix.resize(width + 1, 0.0);
+        apart.refill(width, 0);
+        suffix.refill(width + 1, 0.0);
         for i in (0..width).rev() {
             let (state, score) = best_of(scores[self.scores(i)].iter().copied().enumerate());
             apart[i] = state;
@@ -236,7 +237,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Visits the patterns in `range`, which agree with the prefix on the first `depth` vertices, whose scores sum to `score`.
+    /// Visits the patterns in `range`, which agree with the prefix on the first `depth` vertices, whose
+    /// scores sum to `score`.
     fn descend(&mut self, range: Range<usize>, depth: usize, score: f64) {
         let width = self.group.score_ends.len();
         if depth == width {
@@ -278,13 +280,6 @@ impl Search<'_> {
             self.labels[known..].copy_from_slice(&self.apart[known..]);
         }
     }
-}
-
-fn best_of(scores: impl Iterator<Item = (usize, f64)>) -> (u32, f64) {
-    scores.fold(
-        (0, f64::NEG_INFINITY),
-        |best, (state, score)| if score > best.1 { (state as u32, score) } else { best },
-    )
 }
 
 #[cfg(test)]

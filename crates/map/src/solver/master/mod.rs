@@ -1,8 +1,9 @@
 //! The master problem of dual decomposition over a pattern model.
 //!
-//! A decomposition splits each connected component into slaves that share multipliers `λ`; the sum of the slaves' maxima
-//! is an upper bound `D(λ)` on the optimum. The master lowers it by subgradient steps, component by component in step, and
-//! turns the slaves' labellings into assignments. Where bound and value meet, the assignment is proven optimal.
+//! A decomposition splits each connected component into slaves that share multipliers `λ`; the sum of the
+//! slaves' maxima is an upper bound `D(λ)` on the optimum. The master lowers it by subgradient steps,
+//! component by component in step, and turns the slaves' labellings into assignments. Where bound and value
+//! meet, the assignment is proven optimal.
 
 mod components;
 mod groups;
@@ -15,6 +16,8 @@ pub use steps::StepRule;
 pub(crate) use tree::SpanningTree;
 
 use crate::certificate::{Certificate, Gap};
+use crate::flat::Refill;
+use crate::oracle::lanes::largest;
 use crate::pattern::{PatternModel, TableView};
 use crate::solution::{Solution, TracePoint};
 use crate::solver::primal::{Connected, Fusion, Labels, Position};
@@ -59,7 +62,8 @@ pub(crate) trait Decomposition: Default {
     /// What the decomposition can be told.
     type Settings: Copy;
 
-    /// Builds the slaves. `local` maps the component's vertices to `0..n`; `preferred` says which edges the first tree takes.
+    /// Builds the slaves. `local` maps the component's vertices to `0..n`; `preferred` says which edges the
+    /// first tree takes.
     fn build(
         &mut self,
         model: &PatternModel,
@@ -72,10 +76,11 @@ pub(crate) trait Decomposition: Default {
     /// The number of multipliers.
     fn multipliers(&self) -> usize;
 
-    /// Writes multipliers to begin with.
-    fn start(&self, lambda: &mut [f64]);
+    /// Writes multipliers to begin with, where they are not zero.
+    fn start(&self, _lambda: &mut [f64]) {}
 
-    /// Solves all slaves and writes the subgradient of the dual. Returns the dual value, rounded up so that it bounds.
+    /// Solves all slaves and writes the subgradient of the dual. Returns the dual value, rounded up so that
+    /// it bounds.
     fn evaluate(&mut self, lambda: &[f64], gradient: &mut [f64]) -> f64;
 
     /// The labelling that the last evaluation proposes, one state for each vertex of the component.
@@ -158,8 +163,7 @@ impl<D: Decomposition> Master<D> {
 
     fn prepare(&mut self, model: &PatternModel, options: &MasterOptions, settings: D::Settings) -> usize {
         let count = self.splitter.split(model, &mut self.components);
-        self.preferred.clear();
-        self.preferred.resize(model.edges(), false);
+        self.preferred.refill(model.edges(), false);
         for &edge in options.tree.iter().filter(|&&edge| edge < model.edges()) {
             self.preferred[edge] = true;
         }
@@ -172,8 +176,7 @@ impl<D: Decomposition> Master<D> {
             let size = block.slaves.multipliers();
             block.descent.reset(size);
             block.slaves.start(&mut block.descent.lambda);
-            block.gradient.clear();
-            block.gradient.resize(size, 0.0);
+            block.gradient.refill(size, 0.0);
             (block.bound, block.value, block.state) = (f64::INFINITY, f64::NEG_INFINITY, State::Open);
             block.best.clear();
             block.last.clear();
@@ -283,8 +286,8 @@ impl<D> Block<D> {
         }
     }
 
-    /// Climbs from the assignment at hand, then fuses the result with the best so far. `local` is the place of each vertex
-    /// in its component.
+    /// Climbs from the assignment at hand, then fuses the result with the best so far. `local` is the place
+    /// of each vertex in its component.
     fn improve(
         &mut self,
         model: &PatternModel,
@@ -308,8 +311,6 @@ impl<D> Block<D> {
 
 /// Sum of the largest absolute finite scores of all parts of a component.
 pub(crate) fn magnitude(model: &PatternModel, component: &Component) -> f64 {
-    let largest =
-        |values: &[f64]| values.iter().filter(|x| x.is_finite()).fold(0.0f64, |most, x| most.max(x.abs()));
     let unary: f64 = component.vertices.iter().map(|&v| largest(model.unary(v as usize))).sum();
     let edges: f64 = component
         .edges

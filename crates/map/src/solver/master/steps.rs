@@ -1,17 +1,19 @@
 //! How multipliers move: the step rules of subgradient descent on the dual.
 
+use crate::flat::Refill;
+
 /// How long a step along the subgradient is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StepRule {
-    /// A constant divided by one plus the number of times the dual went up (Rush et al. 2010). The constant is `first` times
-    /// the step that would close the first gap if the dual were linear.
+    /// A constant divided by one plus the number of times the dual went up (Rush et al. 2010). The constant
+    /// is `first` times the step that would close the first gap if the dual were linear.
     Rush {
         /// The first step, relative to the one that Polyak's rule would take.
         first: f64,
     },
-    /// The step that would bring the dual down to a target (Polyak), which is the best value known or, if that proves out of
-    /// reach, a level between it and the bound that rises as progress fails and falls as it succeeds; directions are deflected by the last one
-    /// (Camerini, Fratta & Maffioli 1975).
+    /// The step that would bring the dual down to a target (Polyak), which is the best value known or, if
+    /// that proves out of reach, a level between it and the bound that rises as progress fails and falls as
+    /// it succeeds; directions are deflected by the last one (Camerini, Fratta & Maffioli 1975).
     Level,
 }
 
@@ -44,11 +46,9 @@ const RUNAWAY: f64 = 8.0;
 impl Descent {
     /// Forgets everything but the memory; `lambda` is all zero and has the given size.
     pub(crate) fn reset(&mut self, size: usize) {
-        self.lambda.clear();
-        self.lambda.resize(size, 0.0);
+        self.lambda.refill(size, 0.0);
         self.best_lambda.clear();
-        self.direction.clear();
-        self.direction.resize(size, 0.0);
+        self.direction.refill(size, 0.0);
         self.best = f64::INFINITY;
         self.last = f64::INFINITY;
         self.record = f64::INFINITY;
@@ -58,9 +58,9 @@ impl Descent {
         self.started = false;
     }
 
-    /// Whether no more progress is to be expected: the level has come nearer to the bound than `resolution`, and so it had
-    /// before, and the bound is still the same. The first time, the level is lowered again: steps that only ever get shorter
-    /// may stop short of the optimum.
+    /// Whether no more progress is to be expected: the level has come nearer to the bound than `resolution`,
+    /// and so it had before, and the bound is still the same. The first time, the level is lowered again:
+    /// steps that only ever get shorter may stop short of the optimum.
     pub(crate) fn is_exhausted(&mut self, resolution: f64, value: f64) -> bool {
         if !self.started || self.reach >= resolution {
             return false;
@@ -75,8 +75,8 @@ impl Descent {
         false
     }
 
-    /// Moves the multipliers, given the dual value `dual` and its subgradient there, and the best primal `value` known
-    /// (minus infinity if none). `scale` is the size of scores, for when there is no value.
+    /// Moves the multipliers, given the dual value `dual` and its subgradient there, and the best primal
+    /// `value` known (minus infinity if none). `scale` is the size of scores, for when there is no value.
     pub(crate) fn step(&mut self, rule: StepRule, dual: f64, gradient: &[f64], value: f64, scale: f64) {
         let norm = squared(gradient);
         if norm == 0.0 {
@@ -105,7 +105,8 @@ impl Descent {
             self.best = dual;
             self.best_lambda.clone_from(&self.lambda);
         } else if dual > self.best + RUNAWAY * self.reach {
-            // A target below the optimum makes steps grow without end: back to where it was best, with a nearer target.
+            // A target below the optimum makes steps grow without end: back to where it was best, with a
+            // nearer target.
             self.lambda.clone_from(&self.best_lambda);
             self.direction.fill(0.0);
             self.reach *= 0.5;

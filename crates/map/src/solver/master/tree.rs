@@ -1,6 +1,7 @@
 //! Spanning forests that carry the strongest pairs.
 
 use super::find;
+use crate::flat::{Refill, index};
 
 /// Chooses a maximum spanning forest among offered pairs and walks it.
 #[derive(Clone, Debug, Default)]
@@ -46,33 +47,20 @@ impl SpanningTree {
         });
         leader.clear();
         leader.extend(0..vertices as u32);
-        chosen.clear();
-        chosen.resize(offers.len(), false);
-        first.clear();
-        first.resize(vertices + 2, 0);
+        chosen.refill(offers.len(), false);
         for &i in order.iter() {
             let Offer { u, v, .. } = offers[i as usize];
             let (a, b) = (find(leader, u), find(leader, v));
             if a != b {
                 leader[a.max(b) as usize] = a.min(b);
                 chosen[i as usize] = true;
-                first[u as usize + 2] += 1;
-                first[v as usize + 2] += 1;
             }
         }
-        for i in 2..first.len() {
-            first[i] += first[i - 1];
-        }
-        links.clear();
-        links.resize(first.last().copied().unwrap_or(0) as usize, (0, 0));
-        for (i, offer) in offers.iter().enumerate().filter(|&(i, _)| chosen[i]) {
-            for (a, b) in [(offer.u, offer.v), (offer.v, offer.u)] {
-                let at = &mut first[a as usize + 1];
-                links[*at as usize] = (b, i as u32);
-                *at += 1;
-            }
-        }
-        first.pop();
+        let ends = |i: usize| {
+            let (Offer { u, v, .. }, taken) = (offers[i], chosen[i]);
+            [(u, (v, i as u32)), (v, (u, i as u32))].into_iter().filter(move |_| taken)
+        };
+        index(vertices, offers.len(), ends, first, links);
     }
 
     /// The number of chosen pairs at a vertex.
@@ -85,10 +73,10 @@ impl SpanningTree {
         self.chosen[pair]
     }
 
-    /// Calls `each` with every vertex, parents before children, and with the parent and the pair that leads to it.
+    /// Calls `each` with every vertex, parents before children, and with the parent and the pair that leads
+    /// to it.
     pub(crate) fn visit(&mut self, vertices: usize, mut each: impl FnMut(u32, Option<(u32, usize)>)) {
-        self.visited.clear();
-        self.visited.resize(vertices, false);
+        self.visited.refill(vertices, false);
         for root in 0..vertices as u32 {
             if self.visited[root as usize] {
                 continue;

@@ -2,6 +2,7 @@
 
 use super::{Primal, Tally, UNKNOWN, View, best_state};
 use crate::factor::Closed;
+use crate::flat::Refill;
 use crate::group::Group;
 use crate::model::Literal;
 
@@ -12,8 +13,7 @@ impl Primal {
     /// Decides every slot, following the beliefs where the constraints allow.
     pub(super) fn dive(&mut self, view: &mut View<'_>, beliefs: &[f64]) -> Result<(), Conflict> {
         let graph = view.graph;
-        self.slots.clear();
-        self.slots.resize(graph.slots(), UNKNOWN);
+        self.slots.refill(graph.slots(), UNKNOWN);
         self.queue.clear();
         self.trail.clear();
         self.start_tallies(view);
@@ -108,8 +108,7 @@ impl Primal {
     }
 
     fn start_tallies(&mut self, view: &View<'_>) {
-        self.tally.clear();
-        self.tally.resize(*self.first_factor.last().expect("never empty"), Tally::default());
+        self.tally.refill(*self.first_factor.last().expect("never empty"), Tally::default());
         for group in 0..view.layout.groups() {
             let Some(closed) = view.closed(group) else { continue };
             for (factor, (kind, links)) in closed.iter().enumerate() {

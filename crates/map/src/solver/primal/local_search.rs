@@ -8,8 +8,9 @@ pub(crate) trait Position {
     /// Gives a variable another state.
     fn set(&mut self, variable: usize, state: usize);
 
-    /// For each state of a variable, what everything around it would be worth, the other variables as they are. What is
-    /// forbidden costs a finite penalty, or is minus infinity where another state breaks fewer constraints.
+    /// For each state of a variable, what everything around it would be worth, the other variables as they
+    /// are. What is forbidden costs a finite penalty, or is minus infinity where another state breaks fewer
+    /// constraints.
     fn scores(&mut self, variable: usize) -> &[f64];
 
     /// What it costs to ask for the scores of a variable; nothing where it has to stay as it is.
@@ -17,8 +18,8 @@ pub(crate) trait Position {
         Some(1)
     }
 
-    /// Iterated conditional modes: gives each variable in turn its best state, the others fixed, until nothing changes or
-    /// the effort is spent. Returns whether anything changed.
+    /// Iterated conditional modes: gives each variable in turn its best state, the others fixed, until
+    /// nothing changes or the effort is spent. Returns whether anything changed.
     fn climb(&mut self, variables: impl Iterator<Item = usize> + Clone, mut effort: usize) -> bool {
         let mut ever = false;
         loop {
@@ -50,8 +51,8 @@ pub(crate) trait Position {
         }
     }
 
-    /// Tabu search over variables `0..count`: always the best move of a variable that did not move lately. Ends at the
-    /// best assignment seen, or where it is when `expired` says so.
+    /// Tabu search over variables `0..count`: always the best move of a variable that did not move lately.
+    /// Ends at the best assignment seen, or where it is when `expired` says so.
     fn tabu(&mut self, count: usize, moves: usize, dice: &mut Dice, expired: impl Fn() -> bool) {
         let mut states: Vec<usize> = (0..count).map(|variable| self.state(variable)).collect();
         let mut best_states = states.clone();
@@ -97,8 +98,8 @@ pub(crate) trait Connected: Position {
     /// Calls `visit` with every variable that shares a part with this one.
     fn around(&self, variable: usize, visit: impl FnMut(usize));
 
-    /// Takes over from `other` every connected group of differing variables that is worth more there, the rest fixed.
-    /// Returns whether anything was taken over.
+    /// Takes over from `other` every connected group of differing variables that is worth more there, the
+    /// rest fixed. Returns whether anything was taken over.
     fn fuse(
         &mut self,
         variables: impl Iterator<Item = usize>,

@@ -1,10 +1,11 @@
 //! Assignments: where they come from and how they are improved. Nothing here affects bounds.
 //!
-//! For graphs, a dive: structured oracles first (each is asked for its best configuration under the beliefs), then variables
-//! from the most to the least decided, propagating every decision through the logic factors. The result is improved by
-//! local search, and the best assignment ever seen is kept. For networks (`network`), what message passing prefers is
-//! improved by local search and by exact moves of whole `neighbourhoods`. Pattern models (`pattern`) have assignments from
-//! their slaves. `local_search` is the same for all three.
+//! For graphs, a dive: structured oracles first (each is asked for its best configuration under the beliefs),
+//! then variables from the most to the least decided, propagating every decision through the logic factors.
+//! The result is improved by local search, and the best assignment ever seen is kept. For networks
+//! (`network`), what message passing prefers is improved by local search and by exact moves of whole
+//! `neighbourhoods`. Pattern models (`pattern`) have assignments from their slaves. `local_search` is the
+//! same for all three.
 
 mod dive;
 mod local_search;
@@ -20,6 +21,7 @@ pub(crate) use pattern::Labels;
 use super::dual::{Dual, Sum};
 use super::layout::Layout;
 use crate::factor::{Closed, ClosedGroup};
+use crate::flat::Refill;
 use crate::group::Warm;
 use crate::model::Graph;
 use crate::oracle::dense::DenseTable;
@@ -46,7 +48,8 @@ pub(crate) struct Primal {
     first_factor: Vec<usize>,
     /// Structured oracle factors as (group, factor), most links first.
     structured: Vec<(u32, u32)>,
-    /// For each slot, whether it is the output of a logic factor: those follow from the rest and are decided last.
+    /// For each slot, whether it is the output of a logic factor: those follow from the rest and are decided
+    /// last.
     is_output: Vec<bool>,
     /// Links visited so far: what rounding has cost, counted so that callers can ration it.
     pub work: usize,
@@ -107,8 +110,7 @@ impl Primal {
         first_factor.clear();
         first_factor.push(0);
         structured.clear();
-        is_output.clear();
-        is_output.resize(graph.slots(), false);
+        is_output.refill(graph.slots(), false);
         for group in 0..layout.groups() {
             let g = layout.group(graph, group);
             first_factor.push(first_factor[group] + g.factors());
@@ -146,7 +148,8 @@ impl Primal {
         self.keep(view);
     }
 
-    /// Evaluates an assignment found elsewhere (a state for each variable) and keeps it if it is the best so far.
+    /// Evaluates an assignment found elsewhere (a state for each variable) and keeps it if it is the best so
+    /// far.
     pub(crate) fn offer(&mut self, view: &mut View<'_>, assignment: &[u32]) {
         self.slots.clear();
         self.slots.extend(view.graph.slots_on(assignment).into_iter().map(|on| on as i8));
@@ -196,8 +199,7 @@ impl Primal {
 
     /// Each variable to its most believed state.
     fn round(&mut self, graph: &Graph, beliefs: &[f64]) {
-        self.slots.clear();
-        self.slots.resize(graph.slots(), 0);
+        self.slots.refill(graph.slots(), 0);
         for variable in 0..graph.variables() {
             let first = graph.first_slot[variable] as usize;
             if graph.is_binary(variable) {

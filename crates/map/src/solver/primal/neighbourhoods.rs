@@ -7,8 +7,8 @@ use crate::solver::exact::network::{Network, strides};
 use crate::solver::exact::ordering::{best_order, bounded_order};
 use crate::solver::exact::presolve::restricted;
 
-/// An assignment of one network and, for every state of every variable, the score of its neighbourhood if the variable
-/// moved there.
+/// An assignment of one network and, for every state of every variable, the score of its neighbourhood if the
+/// variable moved there.
 pub(super) struct States<'a> {
     network: &'a Network,
     around: Vec<Vec<u32>>,
@@ -69,8 +69,8 @@ impl<'a> States<'a> {
         }
     }
 
-    /// Re-optimizes exactly most of the variables at once, given scattered others: as many as elimination can take with
-    /// buckets of at most `bucket` entries. Returns whether the value rose.
+    /// Re-optimizes exactly most of the variables at once, given scattered others: as many as elimination can
+    /// take with buckets of at most `bucket` entries. Returns whether the value rose.
     pub(super) fn improve_jointly(&mut self, bucket: f64, dice: &mut Dice, limits: &Limits) -> bool {
         let order = bounded_order(self.network, bucket, dice);
         let mut chosen = order.clone();
@@ -81,9 +81,9 @@ impl<'a> States<'a> {
         self.optimize(&chosen, &part, &order, limits)
     }
 
-    /// Re-optimizes exactly everything between walls: layers of equal distance from a variable far out, every `spacing`-th
-    /// of which is held. Bands between them turn over at any length. Returns whether the value rose, or `None` when the
-    /// bands are too wide for `work` entries.
+    /// Re-optimizes exactly everything between walls: layers of equal distance from a variable far out, every
+    /// `spacing`-th of which is held. Bands between them turn over at any length. Returns whether the value
+    /// rose, or `None` when the bands are too wide for `work` entries.
     pub(super) fn improve_bands(
         &mut self,
         spacing: usize,
@@ -111,8 +111,9 @@ impl<'a> States<'a> {
         self.improve_exactly(&chosen, work, limits)
     }
 
-    /// Re-optimizes exactly `size` variables around `center`, given the others, if elimination takes at most `work` entries.
-    /// Unlike scattered moves it can turn over a whole region. Returns whether the value rose.
+    /// Re-optimizes exactly `size` variables around `center`, given the others, if elimination takes at most
+    /// `work` entries. Unlike scattered moves it can turn over a whole region. Returns whether the value
+    /// rose.
     pub(super) fn improve_region(&mut self, center: u32, size: usize, work: f64, limits: &Limits) -> bool {
         let mut seen = vec![false; self.network.sizes.len()];
         seen[center as usize] = true;

@@ -109,8 +109,8 @@ impl Tree<'_> {
         }
     }
 
-    /// Exact moves around the variables where the assignment loses most in the reduced network: by complementary
-    /// slackness it can only be wrong there.
+    /// Exact moves around the variables where the assignment loses most in the reduced network: by
+    /// complementary slackness it can only be wrong there.
     fn improve_doubtful_regions(
         &mut self,
         local: &mut States,
@@ -139,7 +139,8 @@ impl Tree<'_> {
     }
 }
 
-/// What the tables and vectors around every variable lose under an assignment of a network in normal form, each at most `most`.
+/// What the tables and vectors around every variable lose under an assignment of a network in normal form,
+/// each at most `most`.
 pub(crate) fn losses(network: &Network, states: &[usize], most: f64) -> Vec<f64> {
     let mut losses: Vec<f64> =
         network.unary.iter().zip(states).map(|(scores, &state)| (-scores[state]).min(most)).collect();

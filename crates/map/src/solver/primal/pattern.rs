@@ -1,6 +1,7 @@
 //! Assignments of pattern models, for local search.
 
 use super::{Connected, Position};
+use crate::flat::{Refill, index};
 use crate::pattern::{PatternModel, TableView};
 use crate::solver::master::Component;
 
@@ -11,8 +12,8 @@ struct Place {
     state: u32,
 }
 
-/// An assignment of a model, moved from one to the next at a cost that grows with how much they differ; and what
-/// touches each vertex.
+/// An assignment of a model, moved from one to the next at a cost that grows with how much they differ; and
+/// what touches each vertex.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Labels {
     /// Edges of vertex `v` are `edges[edge_first[v]..edge_first[v + 1]]`; the same for patterns.
@@ -44,8 +45,7 @@ impl Labels {
             model.members(p).iter().map(move |m| (m.vertex, place(m.state)))
         };
         index(vertices, model.patterns(), places, &mut self.pattern_first, &mut self.patterns);
-        self.current.clear();
-        self.current.resize(vertices, 0);
+        self.current.refill(vertices, 0);
         self.missing.clear();
         let misses = |p| model.members(p).iter().filter(|m| m.state != 0).count() as u32;
         self.missing.extend((0..model.patterns()).map(misses));
@@ -150,34 +150,6 @@ impl Connected for Labelling<'_> {
             self.model.members(place.pattern as usize).iter().for_each(|m| visit(m.vertex as usize));
         }
     }
-}
-
-/// Lists for each vertex what touches it: `touched(item)` gives vertices, each with what to list there.
-fn index<T: Copy + Default, I: Iterator<Item = (u32, T)>>(
-    vertices: usize,
-    items: usize,
-    touched: impl Fn(usize) -> I,
-    first: &mut Vec<u32>,
-    list: &mut Vec<T>,
-) {
-    first.clear();
-    first.resize(vertices + 2, 0);
-    for item in 0..items {
-        touched(item).for_each(|(v, _)| first[v as usize + 2] += 1);
-    }
-    for i in 2..first.len() {
-        first[i] += first[i - 1];
-    }
-    list.clear();
-    list.resize(first.last().copied().unwrap_or(0) as usize, T::default());
-    for item in 0..items {
-        for (v, listed) in touched(item) {
-            let at = &mut first[v as usize + 1];
-            list[*at as usize] = listed;
-            *at += 1;
-        }
-    }
-    first.pop();
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! The spanning-tree cover: the naive decomposition to which Qian & Liu (2014) compare theirs.
 //!
-//! Greedy maximum spanning forests of the edges not yet covered, until all are, and one slave for all patterns over the
-//! same vertices. Every slave has its own copy of its vertices; multipliers make the copies agree, by projected subgradient.
+//! Greedy maximum spanning forests of the edges not yet covered, until all are, and one slave for all
+//! patterns over the same vertices. Every slave has its own copy of its vertices; multipliers make the copies
+//! agree, by projected subgradient.
 
+use crate::flat::Refill;
 use crate::pattern::{Forest, PatternModel};
 use crate::solution::Solution;
 use crate::solver::master::{
@@ -48,7 +50,8 @@ struct Slave {
     is_forest: bool,
 }
 
-/// The slaves of one component. The first is a forest over all vertices and takes what the others leave of their scores.
+/// The slaves of one component. The first is a forest over all vertices and takes what the others leave of
+/// their scores.
 #[derive(Default)]
 struct Cover {
     /// Slots of local vertex `v` are `first_slot[v]..first_slot[v + 1]`.
@@ -90,13 +93,7 @@ impl Decomposition for Cover {
     ) {
         self.magnitude = magnitude(model, component);
         self.slave_magnitude = self.magnitude;
-        self.first_slot.clear();
-        self.first_slot.push(0);
-        self.base.clear();
-        for &v in &component.vertices {
-            self.base.extend_from_slice(model.unary(v as usize));
-            self.first_slot.push(self.base.len() as u32);
-        }
+        component.gather_scores(model, &mut self.first_slot, &mut self.base);
         for &p in &component.patterns {
             if let [m] = model.members(p as usize) {
                 self.base[(self.first_slot[local[m.vertex as usize] as usize] + m.state) as usize] +=
@@ -107,24 +104,17 @@ impl Decomposition for Cover {
         self.slaves.clear();
         self.cover_edges(model, component, local, preferred);
         self.cover_patterns(model, component, local);
-        self.copies_of.clear();
-        self.copies_of.resize(component.vertices.len(), 0);
+        self.copies_of.refill(component.vertices.len(), 0);
         for copy in &self.copies {
             self.copies_of[copy.vertex as usize] += 1;
         }
         let slots = self.copies.last().map_or(0, |c| c.first + self.states(c.vertex) as u32);
-        self.unary.clear();
-        self.unary.resize(slots as usize, 0.0);
-        self.labels.clear();
-        self.labels.resize(self.copies.len(), 0);
+        self.unary.refill(slots as usize, 0.0);
+        self.labels.refill(self.copies.len(), 0);
     }
 
     fn multipliers(&self) -> usize {
         self.unary.len()
-    }
-
-    fn start(&self, lambda: &mut [f64]) {
-        lambda.fill(0.0);
     }
 
     fn evaluate(&mut self, lambda: &[f64], gradient: &mut [f64]) -> f64 {
@@ -169,7 +159,8 @@ impl Cover {
         self.copies.push(Copy { vertex, first });
     }
 
-    /// Spanning forests until every edge is covered. The first takes the preferred edges and has all vertices.
+    /// Spanning forests until every edge is covered. The first takes the preferred edges and has all
+    /// vertices.
     fn cover_edges(
         &mut self,
         model: &PatternModel,
@@ -223,8 +214,7 @@ impl Cover {
         vertices: usize,
     ) {
         let begin = self.copies.len();
-        self.copy_at.clear();
-        self.copy_at.resize(vertices, ABSENT);
+        self.copy_at.refill(vertices, ABSENT);
         self.slots.clear();
         self.slots.push(0);
         let mut end = 0;
@@ -285,8 +275,8 @@ impl Cover {
         self.order = order;
     }
 
-    /// Gives each copy its share of the vertex's scores plus its multipliers, and the first copy what the others leave, so
-    /// that the copies always add up. Returns the sum of absolute scores given.
+    /// Gives each copy its share of the vertex's scores plus its multipliers, and the first copy what the
+    /// others leave, so that the copies always add up. Returns the sum of absolute scores given.
     fn share_scores(&mut self, lambda: &[f64]) -> f64 {
         let mut size = 0.0;
         self.unary[..self.base.len()].copy_from_slice(&self.base);
@@ -308,8 +298,7 @@ impl Cover {
 
     /// The subgradient: each copy's choice minus the average over all copies of the vertex.
     fn differ(&mut self, gradient: &mut [f64]) {
-        self.votes.clear();
-        self.votes.resize(self.base.len(), 0.0);
+        self.votes.refill(self.base.len(), 0.0);
         for (copy, &label) in self.copies.iter().zip(&self.labels) {
             let share = 1.0 / f64::from(self.copies_of[copy.vertex as usize]);
             self.votes[(self.first_slot[copy.vertex as usize] + label) as usize] += share;

@@ -13,9 +13,9 @@ pub(super) fn quadratic(table: &[f64; 8], i: usize, j: usize) -> f64 {
     table[1 << i | 1 << j] - table[1 << i] - table[1 << j] + table[0]
 }
 
-/// Which bits to flip so that the table becomes supermodular with a cubic coefficient that is not negative; `None` if no
-/// choice does. Then the table is a sum of products of (flipped) bits with positive weight, up to linear terms, and a cut
-/// relaxes it as tightly as possible.
+/// Which bits to flip so that the table becomes supermodular with a cubic coefficient that is not negative;
+/// `None` if no choice does. Then the table is a sum of products of (flipped) bits with positive weight, up
+/// to linear terms, and a cut relaxes it as tightly as possible.
 pub(super) fn supermodular_flips(table: &[f64; 8]) -> Option<usize> {
     let scale = table.iter().fold(0.0f64, |most, x| most.max(x.abs()));
     (0..8usize).find(|flips| {
@@ -62,8 +62,8 @@ impl Triples {
         })
     }
 
-    /// Solves all slaves under multipliers, three for each; writes how their choices differ from the tree's `labels`. Returns
-    /// the sum of their values.
+    /// Solves all slaves under multipliers, three for each; writes how their choices differ from the tree's
+    /// `labels`. Returns the sum of their values.
     pub(super) fn solve(&self, lambda: &[f64], labels: &[u32], gradient: &mut [f64]) -> f64 {
         let mut total = 0.0;
         let slaves = self

@@ -1,14 +1,16 @@
 //! The two-slave decomposition of Qian & Liu (2014): a tree and a cut.
 //!
-//! The first slave labels a spanning forest by dynamic programming, the second maximizes everything else, edges and
-//! patterns of any order and sign, as a supermodular pseudo-Boolean function by minimum cut. Both share one multiplier for
-//! each literal that the cut knows; vertices outside of it have none. The cut restarts warm, since only unary terms move.
+//! The first slave labels a spanning forest by dynamic programming, the second maximizes everything else,
+//! edges and patterns of any order and sign, as a supermodular pseudo-Boolean function by minimum cut. Both
+//! share one multiplier for each literal that the cut knows; vertices outside of it have none. The cut
+//! restarts warm, since only unary terms move.
 
 mod bits;
 mod pairs;
 mod reduce;
 
 use crate::cut::Cut;
+use crate::flat::Refill;
 use crate::pattern::PatternModel;
 use crate::solution::Solution;
 use crate::solver::master::{Component, Decomposition, Master, MasterOptions};
@@ -17,13 +19,13 @@ use reduce::Slaves;
 /// What becomes of the edges outside of the tree and of the patterns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reduction {
-    /// Whatever the cut relaxes as tightly as a slave of its own goes there; the rest (patterns over the same vertices that
-    /// compete, tables with more than two states that are not sparse) gets small slaves of its own. So the bound at
-    /// convergence is never above that of the spanning-tree cover.
+    /// Whatever the cut relaxes as tightly as a slave of its own goes there; the rest (patterns over the same
+    /// vertices that compete, tables with more than two states that are not sparse) gets small slaves of its
+    /// own. So the bound at convergence is never above that of the spanning-tree cover.
     #[default]
     Tight,
-    /// Everything goes to the cut, as in the paper: a negative pattern becomes pair products minus the product (h3, h4), and
-    /// psi lifts every cell of an edge until none is negative.
+    /// Everything goes to the cut, as in the paper: a negative pattern becomes pair products minus the
+    /// product (h3, h4), and psi lifts every cell of an edge until none is negative.
     Lifted,
 }
 
@@ -81,8 +83,7 @@ impl Decomposition for TreeAndCut {
         self.slaves.build(model, component, local, settings, |edge| preferred[edge as usize]);
         self.cut.rebuild(&self.slaves.function);
         self.vertices = component.vertices.len();
-        self.labels.clear();
-        self.labels.resize(self.slaves.first_slot.len() - 1, 0);
+        self.labels.refill(self.slaves.first_slot.len() - 1, 0);
         let base: f64 = self.slaves.base.iter().filter(|x| x.is_finite()).map(|x| x.abs()).sum();
         self.tree_magnitude = base + self.slaves.forest.magnitude();
         self.split_evenly();
@@ -138,8 +139,8 @@ impl TreeAndCut {
         if slots.len() == 2 { slots.start + 1..slots.end } else { slots }
     }
 
-    /// Multipliers to begin with: the cut's products give each member an even share, so that the cut has no gain; the small
-    /// slaves give each member its share of the best weight that goes with each state.
+    /// Multipliers to begin with: the cut's products give each member an even share, so that the cut has no
+    /// gain; the small slaves give each member its share of the best weight that goes with each state.
     fn split_evenly(&mut self) {
         let slaves = &self.slaves;
         self.start.clear();
@@ -181,7 +182,8 @@ impl TreeAndCut {
         2.0 * lambda.iter().map(|l| l.abs()).sum::<f64>()
     }
 
-    /// Solves the small slaves that are not triples, given their part of multipliers and gradient; returns the sum of their values.
+    /// Solves the small slaves that are not triples, given their part of multipliers and gradient; returns
+    /// the sum of their values.
     fn solve_groups(&mut self, lambda: &[f64], gradient: &mut [f64]) -> f64 {
         let slaves = &mut self.slaves;
         let mut at = 0;
@@ -203,8 +205,7 @@ impl TreeAndCut {
                     all.zip(multipliers).map(|(slot, l)| if allowed(slot) { l } else { f64::NEG_INFINITY }),
                 );
             }
-            self.choice.clear();
-            self.choice.resize(vertices.len(), 0);
+            self.choice.refill(vertices.len(), 0);
             total += slaves.groups.solve(group, &self.scores, &mut self.choice);
             for (&v, &choice) in slaves.group_vertices[vertices].iter().zip(&self.choice) {
                 let first = slaves.first_slot[v as usize] as usize;

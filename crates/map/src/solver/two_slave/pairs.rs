@@ -1,7 +1,8 @@
 //! Pairs of vertices: which the tree keeps, and how the others reach the cut.
 
 use super::reduce::{NONE, Slaves};
-use crate::pattern::{PatternModel, TableView};
+use crate::flat::Refill;
+use crate::pattern::{PatternModel, TableView, most_frequent};
 use crate::solver::master::Component;
 
 /// A pair of vertices with everything that concerns the two alone: a list of edges and a list of cells.
@@ -109,7 +110,8 @@ impl Slaves {
             .map(|at| self.cells[at as usize])
     }
 
-    /// Whether a pair forbids something, whether the cut slave would be loose on it, and how much it can change the value.
+    /// Whether a pair forbids something, whether the cut slave would be loose on it, and how much it can
+    /// change the value.
     fn weigh(&mut self, model: &PatternModel, component: &Component, index: usize) -> (bool, bool, f64) {
         let pair = self.pairs[index];
         let binary = self.states(pair.u) == 2 && self.states(pair.v) == 2;
@@ -150,8 +152,7 @@ impl Slaves {
         let pair = self.pairs[index];
         let columns = self.states(pair.v);
         let mut table = std::mem::take(&mut self.table);
-        table.clear();
-        table.resize(self.states(pair.u) * columns, 0.0);
+        table.refill(self.states(pair.u) * columns, 0.0);
         for at in self.edges_of(pair) {
             model.add_edge_table(component.edges[at] as usize, true, &mut table);
         }
@@ -161,8 +162,8 @@ impl Slaves {
         self.table = table;
     }
 
-    /// Sends a pair to the cut slave, with no more psi than needed: parts that depend on one end alone are taken out first.
-    /// If the cut would be looser than a slave of its own, it gets one.
+    /// Sends a pair to the cut slave, with no more psi than needed: parts that depend on one end alone are
+    /// taken out first. If the cut would be looser than a slave of its own, it gets one.
     pub(super) fn split_pair(&mut self, model: &PatternModel, component: &Component, index: usize) {
         let Pair { u, v, .. } = self.pairs[index];
         self.fill_table(model, component, index);
@@ -244,13 +245,6 @@ impl Slaves {
         }
         self.table = table;
     }
-}
-
-fn most_frequent(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let longest = sorted.chunk_by(|a, b| a == b).max_by_key(|run| run.len());
-    longest.map_or(0.0, |run| run[0])
 }
 
 /// Whether no row and no column of a table has two cells that are not zero.

@@ -1,13 +1,14 @@
 //! From one component of a pattern model to its two slaves.
 //!
-//! The tree slave keeps the vertices' scores and a spanning forest of the edges. Everything else becomes products with
-//! positive weight over *literals* ("vertex `v` has state `s`", or "has not"), which the cut slave takes. The two forms of
-//! reduction differ in how negative weights get there; see [`Reduction`].
+//! The tree slave keeps the vertices' scores and a spanning forest of the edges. Everything else becomes
+//! products with positive weight over *literals* ("vertex `v` has state `s`", or "has not"), which the cut
+//! slave takes. The two forms of reduction differ in how negative weights get there; see [`Reduction`].
 
 use super::Reduction;
 use super::bits::{self, PAIRS, Triples};
 use super::pairs::{Cell, Pair};
 use crate::cut::PseudoBoolean;
+use crate::flat::Refill;
 use crate::pattern::{Forest, Member, PatternModel};
 use crate::solver::master::{Component, Groups, SpanningTree, magnitude};
 use rustc_hash::FxHashMap;
@@ -23,7 +24,8 @@ pub(super) struct Literal {
     pub(super) negated: bool,
 }
 
-/// A product of literals with positive weight, or (for [`Reduction::Lifted`]) the sum of pairs minus the product.
+/// A product of literals with positive weight, or (for [`Reduction::Lifted`]) the sum of pairs minus the
+/// product.
 #[derive(Clone, Copy, Debug)]
 struct Term {
     end: u32,
@@ -34,8 +36,8 @@ struct Term {
 /// The two slaves of one component, with the buffers to build them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slaves {
-    /// Slots of local vertex `v` are `first_slot[v]..first_slot[v + 1]`; the vertices of the component come first, then
-    /// the witnesses of negative patterns.
+    /// Slots of local vertex `v` are `first_slot[v]..first_slot[v + 1]`; the vertices of the component come
+    /// first, then the witnesses of negative patterns.
     pub(super) first_slot: Vec<u32>,
     /// Scores of the tree slave before multipliers.
     pub(super) base: Vec<f64>,
@@ -74,7 +76,8 @@ pub(super) struct Slaves {
 }
 
 impl Slaves {
-    /// Builds the slaves of a component. `local` maps its vertices to `0..n`; edges for which `preferred` holds go to the tree first.
+    /// Builds the slaves of a component. `local` maps its vertices to `0..n`; edges for which `preferred`
+    /// holds go to the tree first.
     pub(super) fn build(
         &mut self,
         model: &PatternModel,
@@ -100,19 +103,11 @@ impl Slaves {
     }
 
     fn reset(&mut self, model: &PatternModel, component: &Component) {
-        self.first_slot.clear();
-        self.first_slot.push(0);
-        self.base.clear();
-        for &v in &component.vertices {
-            self.base.extend_from_slice(model.unary(v as usize));
-            self.first_slot.push(self.base.len() as u32);
-        }
+        component.gather_scores(model, &mut self.first_slot, &mut self.base);
         self.constant = 0.0;
         self.literals.clear();
-        self.plain.clear();
-        self.plain.resize(self.base.len(), NONE);
-        self.negated.clear();
-        self.negated.resize(self.base.len(), NONE);
+        self.plain.refill(self.base.len(), NONE);
+        self.negated.refill(self.base.len(), NONE);
         self.pairs.clear();
         self.pair_index.clear();
         self.next_edge.clear();
@@ -146,7 +141,8 @@ impl Slaves {
         weight.max(-self.penalty)
     }
 
-    /// Sends each pattern where it belongs: to a vertex, to a pair, to the cut, or to the larger ones that are sorted by vertex set.
+    /// Sends each pattern where it belongs: to a vertex, to a pair, to the cut, or to the larger ones that
+    /// are sorted by vertex set.
     fn split_patterns(
         &mut self,
         model: &PatternModel,
@@ -189,9 +185,10 @@ impl Slaves {
 
     /// Adds `weight · Π x_i` of either sign.
     ///
-    /// A negative product is `−w Π x_i = max over i of w (1 − x_i) − w`: whichever member fails is the *witness* that it
-    /// does not count. The choice of witness becomes a vertex of the tree slave, its link to each member a pair. Relaxed this
-    /// is `w min(1, Σ (1 − μ_i)) − w`, the tightest concave bound, whereas reductions by pair products are looser.
+    /// A negative product is `−w Π x_i = max over i of w (1 − x_i) − w`: whichever member fails is the
+    /// *witness* that it does not count. The choice of witness becomes a vertex of the tree slave, its link
+    /// to each member a pair. Relaxed this is `w min(1, Σ (1 − μ_i)) − w`, the tightest concave bound,
+    /// whereas reductions by pair products are looser.
     fn add_signed_product(&mut self, members: impl Iterator<Item = (u32, u32)> + Clone, weight: f64) {
         if weight > 0.0 {
             self.add_term(members.map(|m| (m, false)), weight, false);
@@ -214,8 +211,8 @@ impl Slaves {
         }
     }
 
-    /// Takes the patterns of three or more vertices by vertex set, and sends each set to the cut if that is as tight as a slave of
-    /// its own, else gives it one.
+    /// Takes the patterns of three or more vertices by vertex set, and sends each set to the cut if that is
+    /// as tight as a slave of its own, else gives it one.
     fn split_sets(&mut self, model: &PatternModel, local: &[u32]) {
         let mut larger = std::mem::take(&mut self.larger);
         let set = |p: u32| model.vertex_set(p as usize);
@@ -254,7 +251,8 @@ impl Slaves {
         self.larger = larger;
     }
 
-    /// Adds a function of three binary vertices that is supermodular after `flips`: one product, and pairs that join the edges.
+    /// Adds a function of three binary vertices that is supermodular after `flips`: one product, and pairs
+    /// that join the edges.
     fn add_bits(&mut self, ends: [u32; 3], table: &[f64; 8], flips: usize) {
         let rest = bits::without_cubic(table, flips);
         self.constant += rest[0];
@@ -306,8 +304,7 @@ impl Slaves {
 
     fn state_function(&mut self) {
         self.function.reset(self.literals.len());
-        self.share.clear();
-        self.share.resize(self.literals.len(), 0.0);
+        self.share.refill(self.literals.len(), 0.0);
         let mut start = 0;
         for term in &self.terms {
             let members = &self.members[start..term.end as usize];
@@ -326,8 +323,8 @@ impl Slaves {
     }
 }
 
-/// Whether patterns over the same vertices all have positive weight and no two share a member: then each takes its share of
-/// probability without regard to the others, and apart they are as tight as together.
+/// Whether patterns over the same vertices all have positive weight and no two share a member: then each
+/// takes its share of probability without regard to the others, and apart they are as tight as together.
 fn is_disjoint(model: &PatternModel, same: &[u32]) -> bool {
     let shares = |p: u32, q: u32| {
         model.members(p as usize).iter().zip(model.members(q as usize)).any(|(a, b)| a.state == b.state)
