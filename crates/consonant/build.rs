@@ -1,5 +1,5 @@
-//! Finds the models that become part of the library: those of `CONSONANT_MODELS`, or of the repository's `models/`. A package
-//! from a registry has neither, and is built without models.
+//! Finds the models that become part of the library: those of `CONSONANT_MODELS`, or of the repository's
+//! `models/`. A package from a registry has neither, and is built without models.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

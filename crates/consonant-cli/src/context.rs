@@ -67,7 +67,8 @@ impl Context {
         self.reporter.progress(label, total)
     }
 
-    /// The same for work whose results come bit by bit: on a terminal they are progress enough, and a bar would stand between them.
+    /// The same for work whose results come bit by bit: on a terminal they are progress enough, and a bar
+    /// would stand between them.
     pub fn progress_beside(&self, out: &Output, label: &str, total: Option<u64>) -> Progress {
         if out.is_terminal() { self.reporter.silent_progress() } else { self.progress(label, total) }
     }

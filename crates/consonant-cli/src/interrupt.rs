@@ -1,5 +1,5 @@
-//! Ctrl-C (and TERM): files that are not complete yet are removed before the process ends. A training that has something to
-//! show is asked to stop instead, and writes its model.
+//! Ctrl-C (and TERM): files that are not complete yet are removed before the process ends. A training that
+//! has something to show is asked to stop instead, and writes its model.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! The `consonant` program: a thin layer of commands over the library crates.
 //!
-//! Each command is one file in `command/`; what they share (threads, seed, progress, outputs) is in [`context`].
+//! Each command is one file in `command/`; what they share (threads, seed, progress, outputs) is in
+//! [`context`].
 
 #![forbid(unsafe_code)]
 

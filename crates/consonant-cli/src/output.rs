@@ -98,8 +98,8 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     output.finish()
 }
 
-/// A file that appears under its name only by [`PendingFile::commit`]; dropped before that, or interrupted, it leaves
-/// nothing.
+/// A file that appears under its name only by [`PendingFile::commit`]; dropped before that, or interrupted,
+/// it leaves nothing.
 pub struct PendingFile {
     /// Present until it is committed or dropped.
     file: Option<AtomicFile>,

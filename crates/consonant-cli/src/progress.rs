@@ -1,4 +1,5 @@
-//! Messages and progress on standard error: bars on a terminal, plain lines elsewhere, silence with `--quiet`.
+//! Messages and progress on standard error: bars on a terminal, plain lines elsewhere, silence with
+//! `--quiet`.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;

@@ -1,7 +1,8 @@
-//! `consonant annotate` keeps every character of any text, for any number of threads, and refuses what is no text.
+//! `consonant annotate` keeps every character of any text, for any number of threads, and refuses what is no
+//! text.
 //!
-//! Most tests take the models of an empty folder: none. So sentences and tokens are found by rules, and the tests say nothing
-//! of quality.
+//! Most tests take the models of an empty folder: none. So sentences and tokens are found by rules, and the
+//! tests say nothing of quality.
 
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
@@ -87,7 +88,8 @@ fn check(text: &str) {
     }
 }
 
-/// Places in JSONL, in the sentence's text and in the file, must be those of the forms, and all but white space has one.
+/// Places in JSONL, in the sentence's text and in the file, must be those of the forms, and all but white
+/// space has one.
 fn check_places(text: &str) {
     let letters: Vec<char> = text.chars().collect();
     let mut covered = 0;
@@ -175,7 +177,8 @@ fn what_is_no_text_is_refused_with_its_place() {
     }
 }
 
-/// Who gives CoNLL-U to `annotate` hardly wants its numbers and tabs taken for words; but a text may look like anything.
+/// Who gives CoNLL-U to `annotate` hardly wants its numbers and tabs taken for words; but a text may look
+/// like anything.
 #[test]
 fn text_that_looks_like_data_is_annotated_with_a_warning() {
     for (text, warns) in

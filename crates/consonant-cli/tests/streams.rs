@@ -1,4 +1,5 @@
-//! What cannot be recorded as a session: pipes that close early, interrupts, standard input, folders of pages.
+//! What cannot be recorded as a session: pipes that close early, interrupts, standard input, folders of
+//! pages.
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read, Write};

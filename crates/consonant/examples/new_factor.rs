@@ -1,4 +1,5 @@
-//! A factor of one's own: what is chosen of a row must stand side by side. The engine needs its best run, and derives the rest.
+//! A factor of one's own: what is chosen of a row must stand side by side. The engine needs its best run, and
+//! derives the rest.
 
 use std::ops::Range;
 

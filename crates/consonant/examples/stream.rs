@@ -1,4 +1,5 @@
-//! Annotates a file of any size in memory that does not grow with it: `cargo run --release --example stream FILE`.
+//! Annotates a file of any size in memory that does not grow with it:
+//! `cargo run --release --example stream FILE`.
 
 use std::io::{self, Write};
 use std::sync::Arc;

@@ -37,8 +37,8 @@ impl Annotate for Tagging {
     }
 }
 
-/// Annotates topics as far as there are models and the language is theirs: tags for all sentences, and trees for those that are
-/// asked for, which take most of the time.
+/// Annotates topics as far as there are models and the language is theirs: tags for all sentences, and trees
+/// for those that are asked for, which take most of the time.
 #[cfg(feature = "summarizer")]
 #[derive(Debug)]
 pub struct TopicAnnotator {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use consonant_learn::LearnError;
 use consonant_task::{ItemError, Usage};
 
-/// What a client of the library hears when something cannot be done: what was expected, what came, and what to do.
+/// What a client of the library hears when something cannot be done: what was expected, what came, and what
+/// to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

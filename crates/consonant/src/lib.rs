@@ -8,11 +8,13 @@
 //! # Ok::<(), consonant::Error>(())
 //! ```
 //!
-//! - [`Pipeline`]: raw text to sentences with tags, names and trees, each with a certificate; [`Models`] says whose.
-//! - [`task`]: the contract of all tasks; [`registry`]: the tasks that there are, and what every client does with any of them.
+//! - [`Pipeline`]: raw text to sentences with tags, names and trees, each with a certificate; [`Models`] says
+//!   whose.
+//! - [`task`]: the contract of all tasks; [`registry`]: the tasks that there are, and what every client does
+//!   with any of them.
 //! - [`segmenter`], [`tagger`], [`ner`], [`parser`], [`summarizer`], [`conversations`]: the tasks.
-//! - [`map`]: the engine, for scores and constraints of one's own; [`text`]: formats and scorers; [`learn`] and [`sequence`]:
-//!   what tasks are made of.
+//! - [`map`]: the engine, for scores and constraints of one's own; [`text`]: formats and scorers; [`learn`]
+//!   and [`sequence`]: what tasks are made of.
 //! - [`draw`] and [`plot`]: pictures.
 
 #![forbid(unsafe_code)]

@@ -29,7 +29,8 @@ mod embedded {
 pub enum Models {
     /// Those that are part of the library: English.
     Embedded,
-    /// The files `segmenter.model`, `tagger.model`, `ner.model`, `parser.model` and so on of a folder; each may be missing.
+    /// The files `segmenter.model`, `tagger.model`, `ner.model`, `parser.model` and so on of a folder; each
+    /// may be missing.
     Folder(PathBuf),
 }
 

@@ -42,8 +42,8 @@ pub struct Certificates {
     pub tree: Vec<Unit>,
 }
 
-/// The models of a pipeline, opened. Weights stay where they lie: opening takes milliseconds. Annotates on rayon's threads; the
-/// outcome is the same for any number of them.
+/// The models of a pipeline, opened. Weights stay where they lie: opening takes milliseconds. Annotates on
+/// rayon's threads; the outcome is the same for any number of them.
 #[derive(Debug)]
 pub struct Pipeline {
     segmenter: Segmenter,
@@ -62,7 +62,8 @@ impl Pipeline {
         Self::open(&models, Self::layers_of(&models))
     }
 
-    /// Opens what the layers need. Without a model the segmenter works by rules; any other model must be there.
+    /// Opens what the layers need. Without a model the segmenter works by rules; any other model must be
+    /// there.
     pub fn open(models: &Models, layers: Layers) -> Result<Self, Error> {
         let segmenter = match models.open(Segmenter::NAME)? {
             Some(model) => Segmenter::open(&model).map_err(Error::task)?,
@@ -111,8 +112,8 @@ impl Pipeline {
         Ok(certificates)
     }
 
-    /// Annotates a stream of raw text, one document, in memory that does not grow with it. Sentences come in order, a batch at
-    /// a time; tokens carry their white space and their place in the text.
+    /// Annotates a stream of raw text, one document, in memory that does not grow with it. Sentences come in
+    /// order, a batch at a time; tokens carry their white space and their place in the text.
     pub fn stream<E: From<Error>>(
         &self,
         stream: impl Read,
@@ -137,8 +138,8 @@ impl Pipeline {
         }
     }
 
-    /// The sentences of a passage. For models that look beyond a sentence each passage is a document of its own, however long
-    /// the text is.
+    /// The sentences of a passage. For models that look beyond a sentence each passage is a document of its
+    /// own, however long the text is.
     fn segment(&self, passage: &Passage) -> Result<Vec<Sentence>, Error> {
         let start = if passage.byte == 0 { Start::Document } else { Start::Paragraph };
         let segments = self.segmenter.passage(&passage.text, start, Some(passage.character));

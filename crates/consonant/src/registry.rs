@@ -204,8 +204,8 @@ pub fn fields<S: Settings>() -> Vec<(&'static Field, Option<String>)> {
     S::FIELDS.iter().map(|field| (field, defaults.shown(field.name))).collect()
 }
 
-/// All items of files, in order. Where some files mark documents, the items of those that do not are documents of their own,
-/// instead of the end of another file's last one.
+/// All items of files, in order. Where some files mark documents, the items of those that do not are
+/// documents of their own, instead of the end of another file's last one.
 fn read_all<T: Task>(paths: &[PathBuf], formats: &[consonant_text::Format]) -> Result<Vec<T::Item>, Error> {
     let mut files = Vec::with_capacity(paths.len());
     for path in paths {

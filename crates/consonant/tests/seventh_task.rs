@@ -1,5 +1,5 @@
-//! A task that nobody has heard of goes through the registry like the others: trained from a file, saved, opened, decoded with
-//! certificates, inspected and explained.
+//! A task that nobody has heard of goes through the registry like the others: trained from a file, saved,
+//! opened, decoded with certificates, inspected and explained.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,10 +1,12 @@
-//! Decodes conversations with every decoder and tells how that went, as JSON: for benchmarks and for docs/threads.md.
+//! Decodes conversations with every decoder and tells how that went, as JSON: for benchmarks and for
+//! docs/threads.md.
 //!
-//! `cargo run --release -p consonant-conversations --example decoding -- MODEL FILE DECODER ITERATIONS [whole] [unfinished]` links
-//! the conversations of a file; `whole` keeps links that need no search, `unfinished` leaves open what two-slave does.
+//! `cargo run --release -p consonant-conversations --example decoding -- MODEL FILE DECODER ITERATIONS
+//! [whole] [unfinished]` links the conversations of a file; `whole` keeps links that need no search,
+//! `unfinished` leaves open what two-slave does.
 //!
-//! `… -- generate UNITS SEED OUT.json` makes a conversation of random scores, writes it as a problem for `consonant solve`, and
-//! decodes it with all decoders.
+//! `… -- generate UNITS SEED OUT.json` makes a conversation of random scores, writes it as a problem for
+//! `consonant solve`, and decodes it with all decoders.
 
 use std::error::Error;
 

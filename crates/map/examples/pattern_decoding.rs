@@ -1,5 +1,5 @@
-//! Times the decoders of pattern models on generated problems of the two kinds in Qian & Liu (2014): a thread of 40 units with
-//! triples on a grid, and a group of short texts with skip edges and phrase patterns.
+//! Times the decoders of pattern models on generated problems of the two kinds in Qian & Liu (2014): a thread
+//! of 40 units with triples on a grid, and a group of short texts with skip edges and phrase patterns.
 //!
 //! `cargo run --release --example pattern_decoding [thread|grid|names] [seed] [strength] [iterations]`
 
@@ -22,7 +22,8 @@ impl Random {
     }
 }
 
-/// A binary vertex for each pair (source, earlier target), edges to neighbours, and eight patterns for each two adjacent edges.
+/// A binary vertex for each pair (source, earlier target), edges to neighbours, and eight patterns for each
+/// two adjacent edges.
 fn thread(random: &mut Random, units: usize, triples: bool, strength: f64) -> (PatternModel, Vec<usize>) {
     let mut model = PatternModel::new();
     let index = |i: usize, j: usize| i * (i - 1) / 2 + j;
@@ -81,7 +82,8 @@ fn thread(random: &mut Random, units: usize, triples: bool, strength: f64) -> (P
     (model, tree)
 }
 
-/// Texts of words drawn from a small vocabulary; equal words are joined, equal phrases of two words get patterns.
+/// Texts of words drawn from a small vocabulary; equal words are joined, equal phrases of two words get
+/// patterns.
 fn names(random: &mut Random, texts: usize, states: usize, strength: f64) -> (PatternModel, Vec<usize>) {
     let mut model = PatternModel::new();
     let transitions: Vec<f64> = (0..states * states)

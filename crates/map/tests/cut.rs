@@ -99,7 +99,8 @@ fn agrees_with_enumeration_and_stays_so_when_unary_terms_move() {
 
 #[test]
 fn reductions_equal_their_products_for_every_count_of_ones() {
-    // For a symmetric function only the number of ones matters: fix the members by strong unary terms and read the value.
+    // For a symmetric function only the number of ones matters: fix the members by strong unary terms and
+    // read the value.
     for size in 3..=11u32 {
         let members: Vec<u32> = (0..size).collect();
         for ones in 0..=size {

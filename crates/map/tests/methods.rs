@@ -58,8 +58,8 @@ fn branching_over_ad3_proves_everything() {
     assert!(left > 200, "{left} gaps were left to close");
 }
 
-/// Queens that must not attack each other, with a score for each field: any relaxation is loose here, so that search over
-/// AD3's bound and search on tables both have their turns.
+/// Queens that must not attack each other, with a score for each field: any relaxation is loose here, so that
+/// search over AD3's bound and search on tables both have their turns.
 #[test]
 fn turns_of_exact_search_agree_wherever_they_are_stopped() {
     const SIDE: usize = 7;

@@ -153,7 +153,8 @@ fn contradictions_are_infeasible_and_empty_models_are_solved() {
     for _ in 0..3 {
         model.add_vertex(&[0.0, 0.0]).unwrap();
     }
-    // Two colours do not suffice for a triangle: relaxed they do, so that no proof is to be expected, but no lie either.
+    // Two colours do not suffice for a triangle: relaxed they do, so that no proof is to be expected, but no
+    // lie either.
     let differ =
         model.add_sparse_table(2, 2, &[(0, 0, f64::NEG_INFINITY), (1, 1, f64::NEG_INFINITY)]).unwrap();
     for (u, v) in [(0, 1), (1, 2), (0, 2)] {
@@ -186,8 +187,8 @@ fn the_trace_and_the_limits_are_kept() {
     assert_eq!(solution.certificate.iterations, 1);
 }
 
-/// The first labelling may break a hard constraint. As long as all do the gap is endless, and an endless gap is not a closed
-/// one: the descent must go on until there is a labelling that counts.
+/// The first labelling may break a hard constraint. As long as all do the gap is endless, and an endless gap
+/// is not a closed one: the descent must go on until there is a labelling that counts.
 #[test]
 fn models_that_have_a_labelling_are_given_one() {
     let options = MasterOptions { trace: true, ..MasterOptions::default() };

@@ -1,4 +1,5 @@
-//! No false certificate: random problems of all kinds and magnitudes against enumeration, each answer proven and checked.
+//! No false certificate: random problems of all kinds and magnitudes against enumeration, each answer proven
+//! and checked.
 
 mod problems;
 

@@ -17,8 +17,8 @@ impl Problem {
         own.chain(self.factors.iter().flat_map(|f| f.kind.scores())).chain([self.constant])
     }
 
-    /// Checks that indices are in range, lists as long as they must be, and scores numbers whose sums do not overflow. Constraints
-    /// that contradict each other are no error.
+    /// Checks that indices are in range, lists as long as they must be, and scores numbers whose sums do not
+    /// overflow. Constraints that contradict each other are no error.
     pub fn check(&self) -> Result<(), Malformed> {
         if let Some(score) = self.scores().find(|score| score.is_nan() || *score == f64::INFINITY) {
             return Err(Malformed(format!("a score is {score}; expected a number or -inf")));

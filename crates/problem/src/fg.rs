@@ -1,4 +1,5 @@
-//! AD3's text format: binary variables with log-potentials, then factors by name over one-based, possibly negated indices.
+//! AD3's text format: binary variables with log-potentials, then factors by name over one-based, possibly
+//! negated indices.
 
 use crate::format::{FormatError, Words, shorten};
 use crate::{Factor, Kind, Literal, Problem, Variable};

@@ -17,7 +17,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// Guesses the form from a file's name and, failing that, from its text. Log-UAI can only be told by its name.
+    /// Guesses the form from a file's name and, failing that, from its text. Log-UAI can only be told by its
+    /// name.
     pub fn guess(name: &str, text: &str) -> Option<Format> {
         let name = name.to_ascii_lowercase();
         let name = name.trim_end_matches(".gz").trim_end_matches(".zst");

@@ -12,9 +12,9 @@
 //! }
 //! ```
 //!
-//! A literal is the name of a binary variable, `variable=state` for a choice (a state by name or number), or either with a
-//! leading `!`. `docs/map.md` lists the kinds. A coverage problem may also be given as its four lists
-//! (`lengths`, `budget`, `weights`, `sentences_of_concept`).
+//! A literal is the name of a binary variable, `variable=state` for a choice (a state by name or number), or
+//! either with a leading `!`. `docs/map.md` lists the kinds. A coverage problem may also be given as its four
+//! lists (`lengths`, `budget`, `weights`, `sentences_of_concept`).
 
 use crate::format::FormatError;
 use crate::{Factor, Kind, Literal, Problem, Variable};

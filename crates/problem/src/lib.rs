@@ -1,7 +1,7 @@
 //! Factor graphs as plain data: variables with scores, factors over them, and the files they come in.
 //!
-//! Nothing is solved here. The engine builds its graph from a [`Problem`], and the checker of proofs reads the same data
-//! without knowing the engine.
+//! Nothing is solved here. The engine builds its graph from a [`Problem`], and the checker of proofs reads
+//! the same data without knowing the engine.
 //!
 //! ```
 //! use consonant_problem::{Format, read};
@@ -145,9 +145,11 @@ pub enum Kind {
     },
     /// A chain.
     Sequence {
-        /// For each position but the first, a table with a row for each state before; or one table for all positions.
+        /// For each position but the first, a table with a row for each state before; or one table for all
+        /// positions.
         pairs: Vec<f64>,
-        /// For each position but the first two, a table over three positions, or one for all; none at first order.
+        /// For each position but the first two, a table over three positions, or one for all; none at first
+        /// order.
         triples: Option<Vec<f64>>,
     },
     /// A tree or forest of variables.

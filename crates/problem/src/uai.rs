@@ -1,4 +1,5 @@
-//! The UAI format: `MARKOV`, cardinalities, scopes, tables; entries are potentials, or their logarithms (log-UAI).
+//! The UAI format: `MARKOV`, cardinalities, scopes, tables; entries are potentials, or their logarithms
+//! (log-UAI).
 
 use crate::format::{FormatError, Words, shorten};
 use crate::{Factor, Kind, Problem, Variable};
@@ -15,8 +16,8 @@ pub enum Entries {
 /// The largest number of joint states one table may have.
 const MAX_TABLE: usize = 1 << 28;
 
-/// States that may be declared in all, whatever the length of the file; a longer file may declare as many as it has bytes,
-/// since every state that matters has entries.
+/// States that may be declared in all, whatever the length of the file; a longer file may declare as many as
+/// it has bytes, since every state that matters has entries.
 const MAX_DECLARED: usize = 1 << 20;
 
 /// Reads a problem in UAI form.

@@ -1,7 +1,7 @@
 //! Tokens a second of every inference algorithm, for label sets from 17 to 3,000, on one thread.
 //!
-//! Scores are drawn so that columns are as peaked as those of a trained tagger: one label stands out, a few compete.
-//! `flat` draws all scores alike, the worst case for everything that drops hopeless states.
+//! Scores are drawn so that columns are as peaked as those of a trained tagger: one label stands out, a few
+//! compete. `flat` draws all scores alike, the worst case for everything that drops hopeless states.
 //!
 //! `cargo run --release -p consonant-sequence --example inference_speed [sentences]`
 

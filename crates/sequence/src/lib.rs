@@ -3,8 +3,8 @@
 //! [`inference`] answers questions about arrays of scores and knows nothing of features. [`features`] turns
 //! tokens into feature keys. Between them stand training and models: a [`CorpusBuilder`] takes tokens with
 //! labels and keys, [`train()`] learns weights by any [`Algorithm`], and a [`ChainModel`] predicts from a
-//! model file. What is trained is a
-//! [`Diagram`]: pieces, what they condition on, and how to decode; the algorithm says how its objective is followed.
+//! model file. What is trained is a [`Diagram`]: pieces, what they condition on, and how to decode; the
+//! algorithm says how its objective is followed.
 //!
 //! ```
 //! use consonant_learn::hash::key;

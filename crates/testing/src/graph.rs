@@ -245,7 +245,8 @@ impl Sample {
         best_of_all(&sizes, |states| self.value(states))
     }
 
-    /// What a certificate must keep: bound ≥ optimum ≥ value, a status that is true, a value that the assignment has.
+    /// What a certificate must keep: bound ≥ optimum ≥ value, a status that is true, a value that the
+    /// assignment has.
     pub fn check(&self, solution: &Solution, context: &str) {
         let optimum = self.optimum();
         let tolerance = 1e-6 * (1.0 + optimum.abs().min(1e6));

@@ -1,5 +1,5 @@
-//! What the tests of several crates share: numbers that are the same everywhere, random problems, and the truth about them by
-//! enumeration. Not published.
+//! What the tests of several crates share: numbers that are the same everywhere, random problems, and the
+//! truth about them by enumeration. Not published.
 
 pub mod graph;
 pub mod network;

@@ -82,8 +82,8 @@ struct Memory {
 
 /// Looks through files, and holds all others against the first: the first is what one would train on.
 ///
-/// Memory does not grow with the length of the files beyond eight bytes for each different sentence, and that up to a
-/// limit that the report mentions if it was reached.
+/// Memory does not grow with the length of the files beyond eight bytes for each different sentence, and that
+/// up to a limit that the report mentions if it was reached.
 ///
 /// # Errors
 /// Only if a file cannot be read at all; what is wrong inside is in the report.

@@ -302,8 +302,9 @@ impl Parser<'_> {
 
 /// The places of tabs and line ends, eight bytes at a time.
 ///
-/// Fields are short, a few bytes on average, so that a search from each delimiter to the next spends its time on
-/// starting; here the delimiters of eight bytes are found with a handful of operations and then taken bit by bit.
+/// Fields are short, a few bytes on average, so that a search from each delimiter to the next spends its time
+/// on starting; here the delimiters of eight bytes are found with a handful of operations and then taken bit
+/// by bit.
 struct Delimiters<'a> {
     bytes: &'a [u8],
     /// Where the bytes begin that `found` is about.

@@ -33,7 +33,8 @@ pub struct Conversion {
     pub from: Option<Format>,
     /// The format that goes out.
     pub to: Format,
-    /// The scheme that entity labels come in; if not given, what the first thousand sentences of a file look like.
+    /// The scheme that entity labels come in; if not given, what the first thousand sentences of a file look
+    /// like.
     pub source_scheme: Option<Scheme>,
     /// The scheme that entity labels go out in; they are not touched if not given.
     pub scheme: Option<Scheme>,

@@ -50,8 +50,8 @@ impl Document {
         Document { id, text, ..Document::default() }
     }
 
-    /// Puts sentences together to a document; its text is theirs, with a blank line between paragraphs and a space
-    /// between sentences.
+    /// Puts sentences together to a document; its text is theirs, with a blank line between paragraphs and a
+    /// space between sentences.
     ///
     /// ```
     /// use consonant_text::{Document, Sentence};
@@ -187,8 +187,8 @@ impl<'a> CharOffsets<'a> {
     }
 }
 
-/// The documents among sentences, in order: from one [mark](Sentence::starts_document) to the next. Sentences before the
-/// first mark are a document of their own; without any mark, each sentence is one.
+/// The documents among sentences, in order: from one [mark](Sentence::starts_document) to the next. Sentences
+/// before the first mark are a document of their own; without any mark, each sentence is one.
 ///
 /// ```
 /// use consonant_text::document::ranges;

@@ -254,7 +254,8 @@ impl Scheme {
         self.encode(&decode_any(labels), labels.len())
     }
 
-    /// The scheme that labels are in, judged by their letters, and between IOB1 and IOB2 by which is broken less.
+    /// The scheme that labels are in, judged by their letters, and between IOB1 and IOB2 by which is broken
+    /// less.
     pub fn detect<'a, L: AsRef<str> + 'a>(sentences: impl IntoIterator<Item = &'a [L]>) -> Scheme {
         let mut evidence = SchemeEvidence::default();
         for labels in sentences {
@@ -300,8 +301,8 @@ impl SchemeEvidence {
 
 /// The entities of labels in whatever scheme, broken or not, as conlleval reads them.
 ///
-/// An entity begins at `B-`, `S-`, `U-`, at another type, and after anything that is not part of an entity still
-/// open; a label that is none counts as `O`.
+/// An entity begins at `B-`, `S-`, `U-`, at another type, and after anything that is not part of an entity
+/// still open; a label that is none counts as `O`.
 pub fn decode_any<L: AsRef<str>>(labels: &[L]) -> Vec<Entity<'_>> {
     let mut entities: Vec<Entity<'_>> = Vec::new();
     let mut open = false;

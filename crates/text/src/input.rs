@@ -1,4 +1,5 @@
-//! Opening files and standard input, compressed or not, and cutting them into lines and blocks with bounded memory.
+//! Opening files and standard input, compressed or not, and cutting them into lines and blocks with bounded
+//! memory.
 
 mod blocks;
 mod open;

@@ -1,7 +1,7 @@
 //! JSONL: one object a line, for summaries, compressions, conversations and annotated sentences.
 //!
-//! What is read can be changed and written back: lines that were not changed come out byte for byte, and fields that
-//! this crate does not know stay where they were.
+//! What is read can be changed and written back: lines that were not changed come out byte for byte, and
+//! fields that this crate does not know stay where they were.
 //!
 //! ```
 //! use consonant_text::jsonl::{JsonlReader, Thread, write_record};

@@ -1,10 +1,10 @@
 //! Documents with layers, lossless formats and scorers.
 //!
-//! A [`Sentence`] keeps the text it was read from and knows where its words and their layers stand in it; what is
-//! not edited is written back byte for byte. A [`SentenceReader`] reads CoNLL-U and columns, [`jsonl`] records and
-//! [`plain`] text, compressed or not, always with bounded memory. [`entity`] knows the label schemes, [`convert`]
-//! goes between formats, [`check`] says what is wrong with data, [`evaluate`] has the field's scorers. Errors say
-//! where, what was expected, what came and what to do.
+//! A [`Sentence`] keeps the text it was read from and knows where its words and their layers stand in it;
+//! what is not edited is written back byte for byte. A [`SentenceReader`] reads CoNLL-U and columns,
+//! [`jsonl`] records and [`plain`] text, compressed or not, always with bounded memory. [`entity`] knows the
+//! label schemes, [`convert`] goes between formats, [`check`] says what is wrong with data, [`evaluate`] has
+//! the field's scorers. Errors say where, what was expected, what came and what to do.
 //!
 //! ```
 //! use consonant_text::{Layer, SentenceReader};

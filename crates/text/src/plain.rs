@@ -1,4 +1,5 @@
-//! Plain text: paragraphs separated by blank lines, or passages that keep all white space, with their places in the file.
+//! Plain text: paragraphs separated by blank lines, or passages that keep all white space, with their places
+//! in the file.
 
 mod passage;
 

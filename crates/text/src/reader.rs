@@ -13,10 +13,10 @@ use crate::sentence::Sentence;
 
 /// Reads sentences from CoNLL-U or columns.
 ///
-/// The reader is an iterator of sentences; [`read`](SentenceReader::read) fills a sentence again and again without
-/// allocating, and [`batches`](SentenceReader::batches) hands out many at once, for threads. After a sentence with
-/// an error the next call goes on with the next sentence; [`read_valid`](SentenceReader::read_valid) does so by
-/// itself and gathers the errors.
+/// The reader is an iterator of sentences; [`read`](SentenceReader::read) fills a sentence again and again
+/// without allocating, and [`batches`](SentenceReader::batches) hands out many at once, for threads. After a
+/// sentence with an error the next call goes on with the next sentence;
+/// [`read_valid`](SentenceReader::read_valid) does so by itself and gathers the errors.
 ///
 /// ```
 /// use consonant_text::SentenceReader;
@@ -110,7 +110,8 @@ impl<R: Read> SentenceReader<R> {
         self.blocks.file()
     }
 
-    /// What stood after the last sentence (more blank lines), once the end is reached; a copy of the file ends in it.
+    /// What stood after the last sentence (more blank lines), once the end is reached; a copy of the file
+    /// ends in it.
     pub fn trailer(&self) -> &str {
         &self.trailer
     }
@@ -198,7 +199,8 @@ impl<R: Read> SentenceReader<R> {
         Ok(Step::Sentence)
     }
 
-    /// Fills a batch with up to `size` sentences, reusing the memory of those in it; the batch is empty at the end.
+    /// Fills a batch with up to `size` sentences, reusing the memory of those in it; the batch is empty at
+    /// the end.
     ///
     /// # Errors
     /// The first thing that is wrong; the batch then holds the sentences before it.

@@ -60,12 +60,13 @@ pub(crate) struct Row {
 
 /// One sentence of a CoNLL-U or columns file.
 ///
-/// All text lies in one buffer that starts with the sentence exactly as it was read; fields are spans into it.
-/// A replaced field is appended to the buffer and its span moved, so reading costs little more than a copy, a
-/// sentence that was not touched is written with one copy, and rows that were not touched stay as they were to the
-/// last byte (odd spacing, line ends and all).
+/// All text lies in one buffer that starts with the sentence exactly as it was read; fields are spans into
+/// it. A replaced field is appended to the buffer and its span moved, so reading costs little more than a
+/// copy, a sentence that was not touched is written with one copy, and rows that were not touched stay as
+/// they were to the last byte (odd spacing, line ends and all).
 ///
-/// Words are counted from 0 in this interface; heads are counted as CoNLL-U does, from 1, with 0 for the root.
+/// Words are counted from 0 in this interface; heads are counted as CoNLL-U does, from 1, with 0 for the
+/// root.
 ///
 /// ```
 /// use consonant_text::{Layer, Sentence};
@@ -283,7 +284,8 @@ impl Sentence {
         Some(Tree::new(&self.heads))
     }
 
-    /// The enhanced dependencies of a word: head and relation, in the order of the file; nothing if malformed.
+    /// The enhanced dependencies of a word: head and relation, in the order of the file; nothing if
+    /// malformed.
     pub fn enhanced(&self, word: usize) -> Option<Vec<(RowId, &str)>> {
         parse_enhanced(self.deps(word))
     }
@@ -343,13 +345,14 @@ impl Sentence {
         self.edited
     }
 
-    /// Writes the sentence in the format it was read in; what was not edited comes out byte for byte. Layers that the
-    /// format has no column for are not written.
+    /// Writes the sentence in the format it was read in; what was not edited comes out byte for byte. Layers
+    /// that the format has no column for are not written.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         if !self.edited {
             return out.write_all(self.source().as_bytes());
         }
-        // Put together first: a sentence has hundreds of short pieces, each of which would be a call to the writer.
+        // Put together first: a sentence has hundreds of short pieces, each of which would be a call to the
+        // writer.
         let mut text = String::with_capacity(self.arena.len() + self.rows.len());
         self.write_edited(&mut text);
         out.write_all(text.as_bytes())
@@ -379,7 +382,8 @@ impl Sentence {
         out.push_str(&self.arena[self.tail..self.source]);
     }
 
-    /// Writes a row's fields with tabs between them; those that still stand side by side in the source go together.
+    /// Writes a row's fields with tabs between them; those that still stand side by side in the source go
+    /// together.
     fn write_edited_row(&self, cells: &[Span], out: &mut String) {
         let mut run = cells[0].range();
         for cell in &cells[1..] {

@@ -83,9 +83,11 @@ impl<'a> Tree<'a> {
 
     /// Whether no two arcs cross, the arcs from the root (at the left of the first word) included.
     ///
-    /// For a tree this is the usual notion: every word between a head and its dependent descends from the head.
+    /// For a tree this is the usual notion: every word between a head and its dependent descends from the
+    /// head.
     pub fn is_projective(&self) -> bool {
-        // From left to right, and the longest first: each arc must end inside the innermost one that is still open.
+        // From left to right, and the longest first: each arc must end inside the innermost one that is still
+        // open.
         let mut arcs: Vec<(u32, Reverse<u32>)> =
             (1..).zip(self.heads).map(|(word, &head)| (word.min(head), Reverse(word.max(head)))).collect();
         arcs.sort_unstable();
@@ -102,7 +104,8 @@ impl<'a> Tree<'a> {
         true
     }
 
-    /// The words whose arc is not projective: some word between it and its head does not descend from the head.
+    /// The words whose arc is not projective: some word between it and its head does not descend from the
+    /// head.
     ///
     /// Meaningful for trees; quadratic in the worst case.
     pub fn nonprojective_words(&self) -> Vec<u32> {

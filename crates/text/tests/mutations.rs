@@ -1,5 +1,5 @@
-//! Broken files: random changes to small valid ones must give sentences or errors, never a panic or a hang, and
-//! whatever is read must be written back as it was.
+//! Broken files: random changes to small valid ones must give sentences or errors, never a panic or a hang,
+//! and whatever is read must be written back as it was.
 
 use std::io::{Cursor, Read};
 
@@ -162,7 +162,8 @@ fn exercise(sentence: &mut Sentence) {
     let again = if sentence.layout().is_conllu() {
         SentenceReader::conllu(&written[..], "again").next().unwrap().unwrap()
     } else {
-        // Alone, a sentence may look as if other separators were meant; that is settled by the first row of a file.
+        // Alone, a sentence may look as if other separators were meant; that is settled by the first row of a
+        // file.
         match SentenceReader::columns(&written[..], "again", Columns::default()).next() {
             Some(Ok(again)) if again.layout() == sentence.layout() => again,
             _ => return,

@@ -4,7 +4,8 @@ use consonant_text::evaluate::{
     EvaluationError, MultiwordToken, TreeMetric, TreeScorer, TreeScores, TreeSentence, TreeWord,
 };
 
-/// Rows of a sentence of CoNLL-U with columns separated by blanks; empty nodes are left out as every caller does.
+/// Rows of a sentence of CoNLL-U with columns separated by blanks; empty nodes are left out as every caller
+/// does.
 fn read(text: &str) -> Vec<TreeSentence<'_>> {
     let mut sentences = vec![TreeSentence::default()];
     for line in text.lines().map(str::trim) {
@@ -79,8 +80,8 @@ const PREDICTED: &str = "\
 6 000 0 NUM Z NumForm=Digit 7 nummod
 7 panes pan NOUN N Number=Plur 4 obj";
 
-/// Multiword tokens on one side and both, sentences and tokens cut differently, a space within a form, subtypes,
-/// features out of order and not universal, a missing lemma: what the original printed.
+/// Multiword tokens on one side and both, sentences and tokens cut differently, a space within a form,
+/// subtypes, features out of order and not universal, a missing lemma: what the original printed.
 #[test]
 fn the_originals_table() {
     let table = "\

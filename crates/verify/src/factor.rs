@@ -103,8 +103,8 @@ fn or(inputs: &[Link], output: Link) -> Up {
     some.max(none)
 }
 
-/// A price on the limit: whatever it is, price · room plus what the items gain beyond their costs is a bound. The price at
-/// which the fractional knapsack is full gives the least one.
+/// A price on the limit: whatever it is, price · room plus what the items gain beyond their costs is a bound.
+/// The price at which the fractional knapsack is full gives the least one.
 fn knapsack(links: &[Link], costs: &[f64], limit: f64) -> Up {
     let forced = links.iter().zip(costs).filter(|(link, _)| link.is_forced());
     let (mut total, mut room) = (Up::ZERO, Up::from(limit));

@@ -1,15 +1,17 @@
 //! An independent checker of proofs about factor graphs.
 //!
-//! An engine that says "this assignment is the best" hands over a [`Proof`]; this crate checks it against the [`Problem`] and trusts
-//! nothing else. It knows no solver. It does three things, each in one file:
+//! An engine that says "this assignment is the best" hands over a [`Proof`]; this crate checks it against the
+//! [`Problem`] and trusts nothing else. It knows no solver. It does three things, each in one file:
 //!
 //! - the assignment is evaluated: every constraint holds, and the scores sum to the claimed value (`value`);
-//! - the tree of cases is walked: splits hold every state, and each leaf has a dual solution whose bound is computed anew
-//!   (this file), factor by factor (`factor`, `structure`) or by maximizing variables out (`eliminate`);
+//! - the tree of cases is walked: splits hold every state, and each leaf has a dual solution whose bound is
+//!   computed anew (this file), factor by factor (`factor`, `structure`) or by maximizing variables out
+//!   (`eliminate`);
 //! - all sums are rounded up, to twice the precision of the scores (`number`).
 //!
-//! Why a dual solution bounds: each factor f has a number λ for each of its literals. Give every factor what its literals that hold are worth,
-//! and take it from their variables: the total of no assignment changes. The maximum of a sum is at most the sum of the maxima.
+//! Why a dual solution bounds: each factor f has a number λ for each of its literals. Give every factor what
+//! its literals that hold are worth, and take it from their variables: the total of no assignment changes.
+//! The maximum of a sum is at most the sum of the maxima.
 //!
 //! ```
 //! use consonant_problem::{Format, read};
@@ -101,7 +103,8 @@ pub fn verify(problem: &Problem, proof: &Proof) -> Result<Verified, Refusal> {
 /// The states of each variable that are allowed in the case at hand.
 pub type Domains = Vec<Vec<bool>>;
 
-/// A problem with a dual solution, as far as the proof has built it up. Also what writes proofs asks it what a dual solution proves.
+/// A problem with a dual solution, as far as the proof has built it up. Also what writes proofs asks it what
+/// a dual solution proves.
 pub struct Checker<'a> {
     problem: &'a Problem,
     /// The literals of each factor.
@@ -324,7 +327,8 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The largest multiple of `unit` up to `bound`, if every score is a multiple of it. Remainders of floating-point numbers are exact.
+/// The largest multiple of `unit` up to `bound`, if every score is a multiple of it. Remainders of
+/// floating-point numbers are exact.
 fn round_down(problem: &Problem, bound: f64, unit: Option<f64>) -> Result<f64, Refusal> {
     let Some(unit) = unit.filter(|_| bound.is_finite()) else { return Ok(bound) };
     let refuse = |problem: String| Err(Refusal::new("unit", problem));

@@ -1,7 +1,8 @@
 //! Sums that are never too low.
 //!
-//! An [`Up`] is the unevaluated sum of two floating-point numbers, some 106 bits, so that a penalty of 1e15 beside scores of 1e-15 costs
-//! nothing that matters. Whatever an operation cannot represent is rounded up: the result is never below the exact one.
+//! An [`Up`] is the unevaluated sum of two floating-point numbers, some 106 bits, so that a penalty of 1e15
+//! beside scores of 1e-15 costs nothing that matters. Whatever an operation cannot represent is rounded up:
+//! the result is never below the exact one.
 
 use std::cmp::Ordering;
 use std::ops::Add;
@@ -13,7 +14,8 @@ pub struct Up {
     low: f64,
 }
 
-/// The rounded sum of two numbers and what rounding left out, exactly (Knuth 1969; no overflow, see `limits`).
+/// The rounded sum of two numbers and what rounding left out, exactly (Knuth 1969; no overflow, see
+/// `limits`).
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let b_part = sum - a;
@@ -32,7 +34,8 @@ impl Up {
     /// Minus infinity: what cannot be.
     pub const NEVER: Up = Up { high: f64::NEG_INFINITY, low: 0.0 };
 
-    /// The product of two numbers: exact but for results so small that they have no digits to spare, which are rounded up.
+    /// The product of two numbers: exact but for results so small that they have no digits to spare, which
+    /// are rounded up.
     pub fn product(a: f64, b: f64) -> Up {
         let high = a * b;
         if high == 0.0 || high.abs() < 1e-250 {

@@ -19,7 +19,8 @@ pub struct Proof {
     pub value: Option<f64>,
     /// No assignment is worth more; nothing when no assignment is allowed.
     pub bound: Option<f64>,
-    /// Every score is a multiple of this, so that bounds may be rounded down to one; nothing when that is not used.
+    /// Every score is a multiple of this, so that bounds may be rounded down to one; nothing when that is not
+    /// used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<f64>,
     /// The tree of cases in preorder: a split is followed by the proofs of its parts, one after the other.
@@ -37,17 +38,20 @@ pub enum Step {
         /// The states of each case.
         parts: Vec<Vec<u32>>,
     },
-    /// States that a factor alone rules out, as variable, state and factor, one after the other; what follows proves the rest.
+    /// States that a factor alone rules out, as variable, state and factor, one after the other; what follows
+    /// proves the rest.
     Prune(Vec<(u32, u32, u32)>),
     /// A bound on this case.
     Bound(Bound),
 }
 
-/// A dual solution. Multipliers and witnesses stay as they are from one bound to the next: only changes are written.
+/// A dual solution. Multipliers and witnesses stay as they are from one bound to the next: only changes are
+/// written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bound {
-    /// For some factors, a number for each literal: the factor earns it when the literal holds, the variable pays it.
+    /// For some factors, a number for each literal: the factor earns it when the literal holds, the variable
+    /// pays it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub multipliers: Vec<(u32, Vec<f64>)>,
     /// For some factors, what shows their maximum.
@@ -65,7 +69,8 @@ pub struct Bound {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Witness {
-    /// The dual of an arborescence (Edmonds 1967): sets of nodes, each of which some arc must enter, with their prices.
+    /// The dual of an arborescence (Edmonds 1967): sets of nodes, each of which some arc must enter, with
+    /// their prices.
     Sets(Vec<(Vec<u32>, f64)>),
     /// A flow for a cut: how much of each pair's score its first literal takes.
     Flow(Vec<f64>),

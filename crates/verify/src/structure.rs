@@ -1,4 +1,5 @@
-//! Factors with a structure of their own: the tables they are made of, or the witness that shows their maximum.
+//! Factors with a structure of their own: the tables they are made of, or the witness that shows their
+//! maximum.
 
 use crate::factor::Link;
 use crate::number::Up;
@@ -13,7 +14,8 @@ pub(crate) fn widened(limit: f64) -> f64 {
     limit * (1.0 + 1e-12)
 }
 
-/// The tables of a kind over variables with these sizes, each with the places of its variables; the last moves fastest.
+/// The tables of a kind over variables with these sizes, each with the places of its variables; the last
+/// moves fastest.
 pub(crate) fn tables<'a>(kind: &'a Kind, sizes: &[usize]) -> Vec<(Vec<usize>, &'a [f64])> {
     match kind {
         Kind::Table { scores } => vec![((0..sizes.len()).collect(), scores)],
@@ -76,9 +78,10 @@ pub(crate) fn order(kind: &Kind, variables: usize) -> Vec<usize> {
     order
 }
 
-/// The dual of maximum arborescences. At least one arc of a tree enters a set of nodes without the root: a price on that, added to
-/// every arc that enters, is taken back once for each tree. Each node then takes its best arc. If only one arc may leave
-/// the root, exactly one enters the set of all other nodes, whose price may be negative.
+/// The dual of maximum arborescences. At least one arc of a tree enters a set of nodes without the root: a
+/// price on that, added to every arc that enters, is taken back once for each tree. Each node then takes its
+/// best arc. If only one arc may leave the root, exactly one enters the set of all other nodes, whose price
+/// may be negative.
 pub(crate) fn arborescence(
     links: &[Link],
     nodes: usize,
@@ -173,7 +176,8 @@ pub(crate) fn cut(
     Ok(links.iter().zip(gains).map(gain).sum())
 }
 
-/// A knapsack along a tree, depth first: a node is taken and the next one decided on, or its whole subtree is skipped.
+/// A knapsack along a tree, depth first: a node is taken and the next one decided on, or its whole subtree is
+/// skipped.
 pub(crate) fn tree_budget(
     links: &[Link],
     parents: &[Option<usize>],

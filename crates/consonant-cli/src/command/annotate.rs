@@ -21,8 +21,9 @@ use consonant::{Layers, Models, Pipeline};
 
 /// Finds sentences, tokens, parts of speech, names and dependency trees in raw text.
 ///
-/// Nothing of the text is lost: tokens carry the white space around them (SpaceAfter, SpacesAfter, SpacesBefore) and their
-/// place in the file in characters (TokenRange). Each file is a document; blank lines end paragraphs.
+/// Nothing of the text is lost: tokens carry the white space around them (SpaceAfter, SpacesAfter,
+/// SpacesBefore) and their place in the file in characters (TokenRange). Each file is a document; blank lines
+/// end paragraphs.
 #[derive(Args)]
 #[command(
     after_help = "Example:\n  echo 'Ann lives in Kiel.' | consonant annotate --format pretty\n  consonant annotate story.txt --layers tags,entities --output story.conllu"
@@ -31,7 +32,8 @@ pub struct Annotate {
     /// Files of raw text; none or `-` is standard input.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// What to find beside sentences and tokens (default: all that there are models for). A tree comes with tags.
+    /// What to find beside sentences and tokens (default: all that there are models for). A tree comes with
+    /// tags.
     #[arg(long, value_name = "LAYER,…", value_delimiter = ',')]
     layers: Option<Vec<Layer>>,
     /// How the output is written (default: pretty on a terminal, conllu elsewhere).
@@ -40,7 +42,8 @@ pub struct Annotate {
     /// Whether `pretty` uses colours.
     #[arg(long = "color", value_name = "WHEN", default_value = "auto")]
     colour: Colour,
-    /// Take segmenter.model, tagger.model, ner.model and parser.model from this folder, not the embedded English ones.
+    /// Take segmenter.model, tagger.model, ner.model and parser.model from this folder, not the embedded
+    /// English ones.
     #[arg(long, value_name = "DIR")]
     models: Option<PathBuf>,
     #[command(flatten)]

@@ -22,9 +22,9 @@ use crate::output::{self, Destination};
 
 /// Summarizes several documents about one thing, in words that they use.
 ///
-/// Sentences are chosen and compressed together, so that they say as much as possible in as few words as wanted; the
-/// answer comes with a bound on how much better any other summary could be. Each file is a document of raw text (or of CoNLL-U,
-/// whose tags and trees are then used).
+/// Sentences are chosen and compressed together, so that they say as much as possible in as few words as
+/// wanted; the answer comes with a bound on how much better any other summary could be. Each file is a
+/// document of raw text (or of CoNLL-U, whose tags and trees are then used).
 #[derive(Args)]
 #[command(after_help = "Examples:
   consonant summarize a.txt b.txt c.txt --words 100
@@ -42,7 +42,8 @@ pub struct Summarize {
     /// A summarizer that `train summarizer` made (default: the one among the models, or weights set by hand).
     #[arg(long, value_name = "M")]
     model: Option<PathBuf>,
-    /// Take segmenter.model, tagger.model, parser.model and summarizer.model from this folder, not the embedded English ones.
+    /// Take segmenter.model, tagger.model, parser.model and summarizer.model from this folder, not the
+    /// embedded English ones.
     #[arg(long, value_name = "DIR")]
     models: Option<PathBuf>,
     /// Choose sentences by a simple rule instead, for comparison.

@@ -206,8 +206,8 @@ fn draw(task: &dyn AnyTask, given: &Given, path: &Path) -> Result<()> {
     Ok(output::write(path, &task.diagram(given)?.unwrap_or_default())?)
 }
 
-/// Opens the file of a model before the training, so that no work is lost to a folder that is not there. A file that holds
-/// anything but a model, such as the training data, is not written over.
+/// Opens the file of a model before the training, so that no work is lost to a folder that is not there. A
+/// file that holds anything but a model, such as the training data, is not written over.
 fn open_model(path: &Path) -> Result<Output> {
     let mut beginning = Vec::new();
     if path.is_file() {

@@ -1,14 +1,15 @@
-//! The pages keep their word: every command in README.md, CONTRIBUTING.md, the pages in docs/, models/ and bench/, and the
-//! examples of `--help`, is run.
+//! The pages keep their word: every command in README.md, CONTRIBUTING.md, the pages in docs/, models/ and
+//! bench/, and the examples of `--help`, is run.
 //!
-//! - `console` blocks: commands start with `$ `, and what they print must be what the page shows. `...` on a line of its own stands
-//!   for any number of lines. `DOCUMENTATION=overwrite cargo test -p consonant-cli --test documentation` writes what the commands
-//!   print into the pages; read the difference before you commit it.
+//! - `console` blocks: commands start with `$ `, and what they print must be what the page shows. `...` on a
+//!   line of its own stands for any number of lines. `DOCUMENTATION=overwrite cargo test -p consonant-cli
+//!   --test documentation` writes what the commands print into the pages; read the difference before you
+//!   commit it.
 //! - `sh` blocks: every line is a command that must succeed and leave the files that it names as its outputs.
 //! - other blocks have no commands.
 //!
-//! A page's commands run one after another in one folder, which has `examples/` and the files of [`material`]. What cannot run
-//! there is named in [`NOT_RUN`] with the reason.
+//! A page's commands run one after another in one folder, which has `examples/` and the files of
+//! [`material`]. What cannot run there is named in [`NOT_RUN`] with the reason.
 #![cfg(all(unix, feature = "embedded-models"))]
 
 mod material;
@@ -270,7 +271,8 @@ fn every_example_of_the_help_works() {
         let examples = help.lines().skip_while(|line| !line.starts_with("Example")).skip(1);
         let examples: Vec<&str> = examples.take_while(|line| line.starts_with("  ")).map(str::trim).collect();
         assert!(!examples.is_empty(), "{command} shows no example");
-        // Reading a page needs `man`, which is not everywhere; that it was written is seen by its command's success.
+        // Reading a page needs `man`, which is not everywhere; that it was written is seen by its command's
+        // success.
         let ours = |line: &str| line.split(" && man ").next().expect("a first part").to_owned();
         examples.iter().filter_map(|line| check_command(&ours(line), folder.path()).err()).collect()
     });

@@ -1,5 +1,5 @@
-//! Files under the names that pages use, so that their commands can be run: small, and made from `examples/`, mostly by the
-//! program itself.
+//! Files under the names that pages use, so that their commands can be run: small, and made from `examples/`,
+//! mostly by the program itself.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::{copy, root, run};
 
-/// Files that the program makes from `examples/`, in this order. What it finds itself stands for what people marked.
+/// Files that the program makes from `examples/`, in this order. What it finds itself stands for what people
+/// marked.
 const COMMANDS: &[&str] = &[
     "consonant annotate story.txt posts.txt a.txt b.txt --output train.conllu",
     "consonant annotate c.txt --output dev.conllu",

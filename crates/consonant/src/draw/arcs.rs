@@ -14,8 +14,9 @@ impl Arc {
         Some((head.min(self.child), head.max(self.child)))
     }
 
-    /// Its left and right end on a scale with three points for each word: arcs to the left leave a head at the first,
-    /// arrows come down at the second, arcs to the right leave at the third. So no two lines lie on each other.
+    /// Its left and right end on a scale with three points for each word: arcs to the left leave a head at
+    /// the first, arrows come down at the second, arcs to the right leave at the third. So no two lines lie
+    /// on each other.
     fn points(&self) -> Option<(usize, usize)> {
         let (left, right) = self.ends()?;
         let to_right = self.child == right;
@@ -23,7 +24,8 @@ impl Arc {
     }
 }
 
-/// The height of each arc, from 1 up: above all shorter ones that it spans, touches or crosses. The arc from the root is above all.
+/// The height of each arc, from 1 up: above all shorter ones that it spans, touches or crosses. The arc from
+/// the root is above all.
 pub fn heights(arcs: &[Arc]) -> Vec<usize> {
     let mut order: Vec<(usize, (usize, usize))> =
         arcs.iter().enumerate().filter_map(|(number, arc)| Some((number, arc.points()?))).collect();

@@ -76,8 +76,8 @@ struct Columns {
 const MARGIN: usize = 6;
 
 impl Columns {
-    /// Puts words side by side, wide enough apart for the labels of arcs, in as few lines of at most `width` columns as they
-    /// need, all about as long.
+    /// Puts words side by side, wide enough apart for the labels of arcs, in as few lines of at most `width`
+    /// columns as they need, all about as long.
     fn new(sketch: &Sketch, width: usize) -> Self {
         let widest = Self::broken(sketch, width);
         if widest.lines.len() == 1 {

@@ -1,4 +1,5 @@
-//! Sentences as SVG, readable on light and dark ground: trees with names, and texts of which words were deleted.
+//! Sentences as SVG, readable on light and dark ground: trees with names, and texts of which words were
+//! deleted.
 
 use std::fmt::Write as _;
 
@@ -14,8 +15,8 @@ const LINE: f64 = 20.0;
 const STOREY: f64 = 22.0;
 const PADDING: f64 = 16.0;
 
-/// Colours are plain rules, with others for dark pages: variables of CSS would be shorter, but outside of browsers (librsvg, Inkscape,
-/// LaTeX) they are not known, and all would be black.
+/// Colours are plain rules, with others for dark pages: variables of CSS would be shorter, but outside of
+/// browsers (librsvg, Inkscape, LaTeX) they are not known, and all would be black.
 const STYLE: &str = "<style>\
 .ground{fill:#fff}text{font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:14px;fill:#1f2328}\
 .tag{font-size:12px;fill:#116329}.label{font-size:12px;fill:#0550ae}.arc{fill:none;stroke:#818b98;stroke-width:1.3}\
@@ -125,7 +126,8 @@ impl Svg {
         let _ = writeln!(self.body, "<path class=\"arrow\" d=\"M{child:.1} {floor:.1}l-3.5 -7h7z\"/>");
     }
 
-    /// Adds a paragraph of words of which some were deleted, broken into lines of `columns` letters; a note may stand under it.
+    /// Adds a paragraph of words of which some were deleted, broken into lines of `columns` letters; a note
+    /// may stand under it.
     pub fn marked<'w>(
         &mut self,
         words: impl IntoIterator<Item = (&'w str, bool)>,

@@ -9,7 +9,7 @@
 //!      32..40   offset of the first section
 //!      40..48   xxh3 of bytes 0..40 and of everything from 48 to the first section
 //!      48..     directory: JSON with the task, its metadata, and for each section name, offset, length, xxh3
-//! then sections, each at a multiple of 64 bytes; the checksum of a section covers the padding that follows it
+//! then sections, each at a multiple of 64 bytes; a section's checksum covers the padding that follows it
 //! ```
 //!
 //! Numbers are little-endian. Everything is verified when the file is opened: xxh3 reads more than 10 GB a

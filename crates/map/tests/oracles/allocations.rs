@@ -89,7 +89,8 @@ fn nothing_is_allocated_after_warm_up() {
     assert_eq!(requests_after_warm_up(&MinimumCut::new(30, &ring).unwrap()), 0);
 }
 
-/// Trees with pairs of arcs, as parsers have them: the same kinds of factors in graphs of another size each time.
+/// Trees with pairs of arcs, as parsers have them: the same kinds of factors in graphs of another size each
+/// time.
 fn fill(graph: &mut Graph, nodes: usize, random: &mut Random) {
     graph.clear();
     let mut tree =

@@ -1,5 +1,5 @@
-//! Every closed form against its own polytope: u projects a exactly when no point of the polytope is better than u
-//! under a − u, and the best point is checked by enumeration.
+//! Every closed form against its own polytope: u projects a exactly when no point of the polytope is better
+//! than u under a − u, and the best point is checked by enumeration.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,8 +1,8 @@
 //! Confidence intervals and a significance test by resampling units (sentences, conversations, topics).
 //!
-//! Every score here is a ratio of two sums over units: accuracy is correct over all tokens, F1 is twice the correct
-//! items over gold plus predicted items, a mean is a sum of scores over a number of units. A resample therefore only
-//! adds up two numbers a unit, and one code serves all scorers.
+//! Every score here is a ratio of two sums over units: accuracy is correct over all tokens, F1 is twice the
+//! correct items over gold plus predicted items, a mean is a sum of scores over a number of units. A resample
+//! therefore only adds up two numbers a unit, and one code serves all scorers.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -84,10 +84,10 @@ impl Bootstrap {
 
     /// Compares two predictions on the same units; nothing if their units differ in number.
     ///
-    /// The test is the paired bootstrap of Koehn (2004) in the centred form of Berg-Kirkpatrick, Burkett & Klein
-    /// (2012): resampled differences scatter around the observed one, so a difference of zero is as surprising as
-    /// a resample that lies twice as far out. One is added above and below the line, which keeps the test valid
-    /// with few resamples.
+    /// The test is the paired bootstrap of Koehn (2004) in the centred form of Berg-Kirkpatrick, Burkett &
+    /// Klein (2012): resampled differences scatter around the observed one, so a difference of zero is as
+    /// surprising as a resample that lies twice as far out. One is added above and below the line, which
+    /// keeps the test valid with few resamples.
     pub fn compare(&self, this: &UnitRatios, other: &UnitRatios) -> Option<Comparison> {
         if this.units.len() != other.units.len() {
             return None;
@@ -198,7 +198,8 @@ mod tests {
 
     #[test]
     fn a_small_difference_gets_the_p_value_of_the_paired_test() {
-        // 20 units go one way, 10 the other: the paired z-test has z = 10 / sqrt(30 - 1/3 · …) ≈ 1.83, p ≈ 0.067.
+        // 20 units go one way, 10 the other: the paired z-test has z = 10 / sqrt(30 - 1/3 · …) ≈ 1.83, p ≈
+        // 0.067.
         let a = accuracy(300, |u| u < 120);
         let b = accuracy(300, |u| (20..130).contains(&u));
         let p = BOOTSTRAP.compare(&a, &b).unwrap().p_value;

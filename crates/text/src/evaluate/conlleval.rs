@@ -10,10 +10,11 @@ use super::score::{Counts, ratio};
 
 /// Counts chunks over sentences of labels such as `B-PER`, `I-PER`, `O`.
 ///
-/// The rules are those of the original of 2004 (Tjong Kim Sang & Veenstra 1999): a chunk starts or ends where the
-/// prefixes or the types of two neighbouring labels say so, and no label is ever an error. That reads IOB1, IOB2,
-/// IOE1, IOE2 and brackets, each as its scheme means it, and gives every invalid sequence the chunks that a lenient
-/// reader sees. The original has no rule for the prefixes `S`, `L` and `U`: bring BIOES and BILOU into IOB2 first.
+/// The rules are those of the original of 2004 (Tjong Kim Sang & Veenstra 1999): a chunk starts or ends where
+/// the prefixes or the types of two neighbouring labels say so, and no label is ever an error. That reads
+/// IOB1, IOB2, IOE1, IOE2 and brackets, each as its scheme means it, and gives every invalid sequence the
+/// chunks that a lenient reader sees. The original has no rule for the prefixes `S`, `L` and `U`: bring BIOES
+/// and BILOU into IOB2 first.
 ///
 /// ```
 /// use consonant_text::evaluate::Conlleval;

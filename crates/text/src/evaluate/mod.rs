@@ -9,8 +9,9 @@
 //! | [`Rouge`] | ROUGE-1.5.5 |
 //! | [`LinkScores`] | links between units of a conversation |
 //!
-//! Scorers take plain strings and numbers, so they serve whatever holds the data. Each yields scores that serialize
-//! to JSON, print as a table, and break down by unit for [`Bootstrap`], which adds intervals and compares systems.
+//! Scorers take plain strings and numbers, so they serve whatever holds the data. Each yields scores that
+//! serialize to JSON, print as a table, and break down by unit for [`Bootstrap`], which adds intervals and
+//! compares systems.
 
 mod bootstrap;
 mod conlleval;

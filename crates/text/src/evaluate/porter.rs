@@ -1,5 +1,6 @@
-//! The Porter stemmer (M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980) as its author's own
-//! program runs it: with `-bli` for `-abli` and the rule for `-logi` in step 2, which the published vectors assume.
+//! The Porter stemmer (M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980) as its
+//! author's own program runs it: with `-bli` for `-abli` and the rule for `-logi` in step 2, which the
+//! published vectors assume.
 
 /// Stems a word of lower-case ASCII letters and digits in place.
 ///
@@ -24,8 +25,8 @@ pub fn porter_stem(word: &mut String) {
     double_l(word);
 }
 
-/// Longer suffixes stand before those they end in: the first that matches decides, whether or not its stem is long
-/// enough.
+/// Longer suffixes stand before those they end in: the first that matches decides, whether or not its stem is
+/// long enough.
 const STEP_2: &[(&str, &str)] = &[
     ("ational", "ate"),
     ("tional", "tion"),
@@ -104,7 +105,8 @@ fn final_y(word: &mut String) {
     }
 }
 
-/// Steps 2 and 3: the first suffix that matches is replaced if the stem before it has a measure above `minimum`.
+/// Steps 2 and 3: the first suffix that matches is replaced if the stem before it has a measure above
+/// `minimum`.
 fn apply(word: &mut String, rules: &[(&str, &str)], minimum: usize) {
     let found = rules.iter().find_map(|(suffix, by)| word.strip_suffix(suffix).map(|stem| (stem.len(), *by)));
     if let Some((stem, by)) = found

@@ -1,8 +1,8 @@
 //! ROUGE-1, -2, -L and -SU4 by the rules of ROUGE-1.5.5 (Lin 2004).
 //!
-//! Several references are pooled: hits and counts are added up before they are divided (the original's mode "A"
-//! without jackknife). The original looks words up in WordNet's exception lists before it stems and chains some
-//! suffixes of Porter's step 4; here the stemmer is Porter's own.
+//! Several references are pooled: hits and counts are added up before they are divided (the original's mode
+//! "A" without jackknife). The original looks words up in WordNet's exception lists before it stems and
+//! chains some suffixes of Porter's step 4; here the stemmer is Porter's own.
 
 use std::fmt;
 
@@ -161,8 +161,8 @@ impl Tokens {
         for line in text.lines() {
             for raw in line.split_whitespace().take(left) {
                 left -= 1;
-                // Hyphens become tokens of their own in the original and are then dropped for not beginning with a
-                // letter or digit: every character but those separates.
+                // Hyphens become tokens of their own in the original and are then dropped for not beginning
+                // with a letter or digit: every character but those separates.
                 for piece in raw.split(|c: char| !c.is_ascii_alphanumeric()).filter(|piece| !piece.is_empty())
                 {
                     word.clear();
@@ -238,8 +238,9 @@ fn overlap(gold: &Bag, predicted: &Bag) -> Counts {
     Counts { correct: hits.sum(), gold: gold.total, predicted: predicted.total }
 }
 
-/// ROUGE-L of whole summaries: for each reference sentence, the union of its longest common subsequences with all
-/// predicted sentences; a word counts at most as often as it occurs on both sides, whatever the subsequences say.
+/// ROUGE-L of whole summaries: for each reference sentence, the union of its longest common subsequences with
+/// all predicted sentences; a word counts at most as often as it occurs on both sides, whatever the
+/// subsequences say.
 fn longest_common_subsequences(gold: &Tokens, predicted: &Tokens, vocabulary: usize) -> Counts {
     let mut available = vec![(0u32, 0u32); vocabulary];
     gold.ids.iter().for_each(|id| available[*id as usize].0 += 1);
@@ -265,8 +266,8 @@ fn longest_common_subsequences(gold: &Tokens, predicted: &Tokens, vocabulary: us
     Counts { correct, gold: gold.ids.len() as u64, predicted: predicted.ids.len() as u64 }
 }
 
-/// Marks the words of `gold` on one longest common subsequence; of several it takes the one that the original takes,
-/// which goes back along `gold` first.
+/// Marks the words of `gold` on one longest common subsequence; of several it takes the one that the original
+/// takes, which goes back along `gold` first.
 fn mark_common_subsequence(gold: &[u32], predicted: &[u32], hits: &mut [bool], table: &mut Vec<u32>) {
     let width = predicted.len() + 1;
     table.clear();
@@ -311,7 +312,8 @@ mod tests {
     const PLAIN: Rouge = Rouge { stemming: false, words: None };
     const SHORT: Rouge = Rouge { stemming: true, words: Some(15) };
 
-    /// Recall, precision and F1 of the four measures, as the original printed them (its exception list empty).
+    /// Recall, precision and F1 of the four measures, as the original printed them (its exception list
+    /// empty).
     #[test]
     fn the_originals_scores() {
         let two = &REFERENCES[..];

@@ -11,8 +11,8 @@ use super::bootstrap::UnitRatios;
 use super::conlleval::{macro_f1, percent, write_types};
 use super::score::{Counts, Score};
 
-/// One side's entities over its own tokens. Positions are counted in characters that are not white space, so that
-/// the two sides need not agree on tokens, sentences or spaces.
+/// One side's entities over its own tokens. Positions are counted in characters that are not white space, so
+/// that the two sides need not agree on tokens, sentences or spaces.
 ///
 /// ```
 /// use consonant_text::evaluate::{CharacterSpans, compare_spans};
@@ -32,8 +32,8 @@ pub struct CharacterSpans {
 }
 
 impl CharacterSpans {
-    /// Adds a sentence: the forms of its tokens, and its entities as ranges of tokens with a type. A range that
-    /// reaches beyond the tokens is cut.
+    /// Adds a sentence: the forms of its tokens, and its entities as ranges of tokens with a type. A range
+    /// that reaches beyond the tokens is cut.
     pub fn sentence<'a>(
         &mut self,
         forms: impl IntoIterator<Item = &'a str>,

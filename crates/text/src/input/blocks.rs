@@ -22,9 +22,9 @@ pub(crate) struct Block<'a> {
 
 /// Cuts a stream into lines, or into blocks of lines that end in a blank one.
 ///
-/// Memory is bounded: the buffer grows to the longest block, and a block over `max_length` is skipped and reported.
-/// A block is handed out as soon as its blank line is there, so that a partner on the other end of a pipe gets its
-/// answer before it sends more.
+/// Memory is bounded: the buffer grows to the longest block, and a block over `max_length` is skipped and
+/// reported. A block is handed out as soon as its blank line is there, so that a partner on the other end of
+/// a pipe gets its answer before it sends more.
 pub(crate) struct Blocks<R> {
     reader: R,
     file: Arc<str>,
@@ -225,8 +225,8 @@ impl<R: Read> Blocks<R> {
 
     fn skip_block(&mut self, mut search: Search, blank: BlankLines) -> Error {
         let error = self.too_long(self.next_line, "sentence");
-        // A flood of blank lines is passed over up to the first line that is not; a single line of blanks that
-        // does not end is taken for content.
+        // A flood of blank lines is passed over up to the first line that is not; a single line of blanks
+        // that does not end is taken for content.
         while !search.content && search.position > 0 {
             self.pass(search.blank);
             if self.at_end {
@@ -249,8 +249,8 @@ impl<R: Read> Blocks<R> {
                 self.start += length;
                 return error;
             }
-            // Keep the last line end, which may turn out to stand before a blank line, unless its line is long
-            // (a line of blanks alone that is longer than the first buffer is taken for content).
+            // Keep the last line end, which may turn out to stand before a blank line, unless its line is
+            // long (a line of blanks alone that is longer than the first buffer is taken for content).
             let bytes = &self.buffer[self.start..self.end];
             let kept = match memrchr(b'\n', bytes) {
                 Some(at) if bytes.len() - at < FIRST_BUFFER => at,

@@ -78,8 +78,8 @@ impl Input {
         Ok(Input { name, stream, head: Vec::new() })
     }
 
-    /// The format of what is inside: what the content looks like if that is telling, else what the name says, else
-    /// text. Waits for the first bytes; they are still there to be read.
+    /// The format of what is inside: what the content looks like if that is telling, else what the name says,
+    /// else text. Waits for the first bytes; they are still there to be read.
     pub fn format(&mut self) -> Result<Format, Error> {
         while self.head.len() < HEAD {
             let mut more = [0; HEAD];

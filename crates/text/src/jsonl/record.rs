@@ -293,8 +293,8 @@ impl Record for AnyRecord {
 
 /// Writes a record and a line end.
 ///
-/// A record that was read and not changed is written as it was, with its own line end (or none, at the end of a
-/// file). In one that was changed, fields that are not of its type stay, in their order.
+/// A record that was read and not changed is written as it was, with its own line end (or none, at the end of
+/// a file). In one that was changed, fields that are not of its type stay, in their order.
 pub fn write_record<T: Record>(record: &T, out: &mut impl Write) -> io::Result<()> {
     let raw = record.source().0.as_str();
     if raw.is_empty() {

@@ -190,7 +190,8 @@ fn row_id(id: RowId) -> String {
 }
 
 impl SentenceRecord {
-    /// The sentence in CoNLL-U, as it stands; entities are left to [`to_sentence`](SentenceRecord::to_sentence).
+    /// The sentence in CoNLL-U, as it stands; entities are left to
+    /// [`to_sentence`](SentenceRecord::to_sentence).
     fn to_conllu(&self) -> String {
         let mut head = SentenceBuilder::new();
         for comment in &self.comments {
@@ -235,7 +236,8 @@ impl SentenceRecord {
             for word in (entity.start..entity.end).filter(|&word| word < sentence.len()).collect::<Vec<_>>() {
                 if sentence.get(word, Layer::Entity).is_none() {
                     let letter = if word == entity.start { 'B' } else { 'I' };
-                    // A type that MISC cannot hold was read from JSON alone; the span is then kept out of CoNLL-U.
+                    // A type that MISC cannot hold was read from JSON alone; the span is then kept out of
+                    // CoNLL-U.
                     let _ = sentence.set(word, Layer::Entity, &format!("{letter}-{}", entity.kind));
                 }
             }

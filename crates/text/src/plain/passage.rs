@@ -24,9 +24,9 @@ pub struct Passage {
 
 /// Reads plain text in passages of a few dozen kilobytes that, put together, are the file.
 ///
-/// Memory is bounded: passages end between paragraphs, and a paragraph of more than four megabytes is cut. White space
-/// goes with what stands before it, however much there is: only the first passage begins with some, and only a file of
-/// nothing else is a passage without a word.
+/// Memory is bounded: passages end between paragraphs, and a paragraph of more than four megabytes is cut.
+/// White space goes with what stands before it, however much there is: only the first passage begins with
+/// some, and only a file of nothing else is a passage without a word.
 ///
 /// ```
 /// use consonant_text::plain::PassageReader;
@@ -83,8 +83,8 @@ impl<R: Read> PassageReader<R> {
                 if let Some(end) = line().or_else(word) {
                     break end;
                 }
-                // One word, perhaps with white space around it. It is cut where something of it is left, so that white
-                // space behind it has a word to go with.
+                // One word, perhaps with white space around it. It is cut where something of it is left, so
+                // that white space behind it has a word to go with.
                 if text.trim_start().len() >= longest
                     && let Some((end, last)) = text.char_indices().next_back()
                     && !last.is_whitespace()

@@ -8,7 +8,8 @@ use super::{Layout, NO_HEAD, Row, RowId, Sentence, Span};
 pub struct Surroundings<'t> {
     /// The white space before the token that no token before it has: `SpacesBefore=\n`.
     pub before: &'t str,
-    /// The white space behind it: one blank goes without saying, none is `SpaceAfter=No`, others `SpacesAfter=\s\n`.
+    /// The white space behind it: one blank goes without saying, none is `SpaceAfter=No`, others
+    /// `SpacesAfter=\s\n`.
     pub after: &'t str,
     /// Its place in the text, in characters: `TokenRange=0:5`.
     pub place: Option<Range<u64>>,
@@ -180,7 +181,8 @@ fn push_number(out: &mut String, value: u64) {
     out.push_str(decimal(value, &mut [0; 20]));
 }
 
-/// Appends text on one line: tabs and line ends, which would break the row, become blanks, and NUL a replacement character.
+/// Appends text on one line: tabs and line ends, which would break the row, become blanks, and NUL a
+/// replacement character.
 fn push_clean(out: &mut String, text: &str) {
     if !text.bytes().any(breaks_row) {
         out.push_str(text);

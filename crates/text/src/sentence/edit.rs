@@ -26,8 +26,8 @@ pub enum EditError {
 }
 
 impl Sentence {
-    /// Replaces what a layer says of a word. A layer that the format has no column for is kept in the sentence and not
-    /// written, but for MISC, which is there for nothing else.
+    /// Replaces what a layer says of a word. A layer that the format has no column for is kept in the
+    /// sentence and not written, but for MISC, which is there for nothing else.
     ///
     /// ```
     /// use consonant_text::{Columns, Layer, SentenceReader};
@@ -84,7 +84,8 @@ impl Sentence {
         Ok(())
     }
 
-    /// Replaces, adds (at the end) or removes an entry of MISC; the other entries keep their order and spelling.
+    /// Replaces, adds (at the end) or removes an entry of MISC; the other entries keep their order and
+    /// spelling.
     pub fn set_misc(&mut self, word: usize, key: &str, value: Option<&str>) -> Result<(), EditError> {
         let Some(column) = self.layout.column(Layer::Misc) else {
             return Err(EditError::NoColumn(Layer::Misc));
@@ -160,8 +161,8 @@ impl Sentence {
         if self.str(span) == value {
             return;
         }
-        // A field that was replaced last is replaced in place, so that setting one field again and again does not
-        // grow the arena.
+        // A field that was replaced last is replaced in place, so that setting one field again and again does
+        // not grow the arena.
         if span.range().end == self.arena.len() && span.range().start >= self.source {
             self.arena.truncate(span.range().start);
         }

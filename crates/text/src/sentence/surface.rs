@@ -15,7 +15,8 @@ pub struct SurfaceToken<'a> {
 }
 
 impl Sentence {
-    /// The tokens as they stand in the text, one by one: multiword tokens in place of their words, no empty nodes.
+    /// The tokens as they stand in the text, one by one: multiword tokens in place of their words, no empty
+    /// nodes.
     pub fn surface_tokens(&self) -> impl Iterator<Item = SurfaceToken<'_>> {
         let mut covered = 0;
         self.rows().filter_map(move |row| {

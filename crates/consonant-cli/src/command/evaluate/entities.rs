@@ -15,9 +15,9 @@ use crate::sentences;
 
 /// Entities as conlleval counts them; by characters where the tokens differ.
 ///
-/// Labels stand in the last column of a file of columns, and as `NER=B-LOC` in the MISC of CoNLL-U. Schemes may
-/// differ between the files. IOB1, IOB2, IOE1 and IOE2 are read as they are; a file with the prefixes S, L or U,
-/// for which conlleval has no rule, is read as BIOES or BILOU.
+/// Labels stand in the last column of a file of columns, and as `NER=B-LOC` in the MISC of CoNLL-U. Schemes
+/// may differ between the files. IOB1, IOB2, IOE1 and IOE2 are read as they are; a file with the prefixes S,
+/// L or U, for which conlleval has no rule, is read as BIOES or BILOU.
 #[derive(Args)]
 #[command(after_help = "\
 Example:

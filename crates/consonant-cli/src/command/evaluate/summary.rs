@@ -15,8 +15,8 @@ use crate::jsonl;
 
 /// ROUGE-1, -2, -L and -SU4 by the rules of ROUGE-1.5.5.
 ///
-/// Gold lines are {"id", "summaries": […]}, predicted lines {"id", "summary"}; sentences are separated by newlines.
-/// References are pooled, and scores averaged over topics.
+/// Gold lines are {"id", "summaries": […]}, predicted lines {"id", "summary"}; sentences are separated by
+/// newlines. References are pooled, and scores averaged over topics.
 #[derive(Args)]
 #[command(after_help = "\
 Example:

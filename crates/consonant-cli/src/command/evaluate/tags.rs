@@ -22,8 +22,8 @@ Example:
 pub struct Tags {
     #[command(flatten)]
     files: Files,
-    /// What to compare: upos, xpos, feats, lemma, deprel, several joined by `+`, or a column's number in a file of
-    /// columns [default: upos; in a file of columns the last]
+    /// What to compare: upos, xpos, feats, lemma, deprel, several joined by `+`, or a column's number in a
+    /// file of columns [default: upos; in a file of columns the last]
     #[arg(long, value_name = "COLUMN")]
     column: Option<TagColumn>,
     /// The training data: words that are not in it are unknown.

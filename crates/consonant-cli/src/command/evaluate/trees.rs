@@ -13,8 +13,8 @@ use crate::context::Context;
 
 /// The scores of the CoNLL 2018 shared task, from tokens to labelled trees, on CoNLL-U.
 ///
-/// Gold and prediction may cut the same text into different tokens and sentences. Where a file has no heads, the
-/// scores of trees are left out.
+/// Gold and prediction may cut the same text into different tokens and sentences. Where a file has no heads,
+/// the scores of trees are left out.
 #[derive(Args)]
 #[command(after_help = "\
 Example:

@@ -35,7 +35,8 @@ pub struct Predict {
     output: Destination,
     #[command(flatten)]
     options: Options,
-    /// Write the graph of each group of sentences whose names agree into a folder, as problems for `consonant solve`.
+    /// Write the graph of each group of sentences whose names agree into a folder, as problems for `consonant
+    /// solve`.
     #[arg(long, value_name = "DIR")]
     graphs: Option<PathBuf>,
     /// Write value, bound, status and time of each unit, and their totals, as JSON.

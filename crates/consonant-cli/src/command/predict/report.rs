@@ -30,7 +30,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Opens what `--report` names before anything is decoded, so that no work is lost to a folder that is not there.
+    /// Opens what `--report` names before anything is decoded, so that no work is lost to a folder that is
+    /// not there.
     pub fn open(path: Option<&Path>) -> Result<Report> {
         let out = path.map(|path| Output::open(Some(path))).transpose()?;
         Ok(Report { out, units: Vec::new(), total: Total::default() })

@@ -2,12 +2,14 @@
 //!
 //! Exact, in time near to the number of states and arcs that matter:
 //!
-//! * An arc scores the same for every state that falls back on it, so only the best of those states needs to take it.
-//!   States are taken from the best downwards; each claims the arcs still free along its failure links. A free arc
-//!   that a state may not claim (because a longer context of that state has its own arc for the label) is paid for by
-//!   that longer arc, so the total is the number of explicit arcs, not states times labels.
-//! * A state is dropped when another with the same allowed successors beats it whatever follows: the grams already
-//!   begun can add at most `most` to the one and at least `least` to the other. Strictly, so ties survive.
+//! * An arc scores the same for every state that falls back on it, so only the best of those states needs to
+//!   take it. States are taken from the best downwards; each claims the arcs still free along its failure
+//!   links. A free arc that a state may not claim (because a longer context of that state has its own arc for
+//!   the label) is paid for by that longer arc, so the total is the number of explicit arcs, not states times
+//!   labels.
+//! * A state is dropped when another with the same allowed successors beats it whatever follows: the grams
+//!   already begun can add at most `most` to the one and at least `least` to the other. Strictly, so ties
+//!   survive.
 
 use crate::inference::chain::{Allowed, Chain};
 use crate::inference::error::{InferenceError, Result};

@@ -125,8 +125,8 @@ impl MultiwordSpan {
     }
 }
 
-/// Is the word outside a span that ends at `end`? A multiword token that begins inside belongs to it; a plain word
-/// must also end inside.
+/// Is the word outside a span that ends at `end`? A multiword token that begins inside belongs to it; a plain
+/// word must also end inside.
 fn is_beyond(words: &[Word], index: usize, end: usize) -> bool {
     words.get(index).is_none_or(|word| if word.in_multiword { word.start >= end } else { word.end > end })
 }

@@ -1,8 +1,9 @@
 //! The scores of the CoNLL 2018 shared task on parsing from raw text to Universal Dependencies.
 //!
-//! The two sides may cut the text differently: words are aligned by their characters, words of multiword tokens by
-//! the longest common subsequence of their forms, and every score counts aligned words that also agree in what it
-//! looks at. Relations are compared without subtypes and features only if universal. Empty nodes take no part.
+//! The two sides may cut the text differently: words are aligned by their characters, words of multiword
+//! tokens by the longest common subsequence of their forms, and every score counts aligned words that also
+//! agree in what it looks at. Relations are compared without subtypes and features only if universal. Empty
+//! nodes take no part.
 
 mod alignment;
 mod treebank;
@@ -311,7 +312,8 @@ impl TreeScorer {
         }
     }
 
-    /// The function words under two aligned words: equally many, aligned in order, with equal relation and tags.
+    /// The function words under two aligned words: equally many, aligned in order, with equal relation and
+    /// tags.
     fn function_words_agree(&self, g: usize, p: usize, alignment: &Alignment) -> bool {
         let (of_gold, of_predicted) = (self.gold.function_words(g), self.predicted.function_words(p));
         of_gold.len() == of_predicted.len()
@@ -325,7 +327,8 @@ impl TreeScorer {
             })
     }
 
-    /// The gold sentence that holds a character: resampling draws gold sentences with all that stands on them.
+    /// The gold sentence that holds a character: resampling draws gold sentences with all that stands on
+    /// them.
     fn unit_of(&self, start: usize) -> usize {
         let sentences = self.gold.sentences();
         sentences.partition_point(|(_, end)| *end <= start).min(sentences.len().saturating_sub(1))

@@ -263,7 +263,8 @@ impl Treebank {
                 _ => {}
             }
         }
-        // Walk up from every word; a walk that meets itself has found a cycle, one that meets another's path ends.
+        // Walk up from every word; a walk that meets itself has found a cycle, one that meets another's path
+        // ends.
         let mut walk = vec![0; words];
         for start in 0..words {
             let mut at = start;
