@@ -10,10 +10,8 @@ mod context;
 mod given;
 mod inputs;
 mod interrupt;
-mod jsonl;
 mod output;
 mod progress;
-mod sentences;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

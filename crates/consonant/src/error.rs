@@ -33,6 +33,9 @@ pub enum Error {
         /// What is wrong.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// Gold data and predictions cannot be compared.
+    #[error("{0}")]
+    Score(String),
     /// Output cannot be written.
     #[error(transparent)]
     Write(#[from] std::io::Error),

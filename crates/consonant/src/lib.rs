@@ -15,7 +15,7 @@
 //! - [`segmenter`], [`tagger`], [`ner`], [`parser`], [`summarizer`], [`conversations`]: the tasks.
 //! - [`map`]: the engine, for scores and constraints of one's own; [`text`]: formats and scorers; [`learn`]
 //!   and [`sequence`]: what tasks are made of.
-//! - [`draw`] and [`plot`]: pictures.
+//! - [`evaluate`]: files of predictions, scored; [`draw`] and [`plot`]: pictures.
 
 #![forbid(unsafe_code)]
 
@@ -23,6 +23,7 @@
 mod annotators;
 pub mod draw;
 mod error;
+pub mod evaluate;
 #[cfg(feature = "tagger")]
 mod jackknife;
 mod models;

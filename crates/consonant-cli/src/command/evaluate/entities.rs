@@ -1,17 +1,13 @@
 //! `consonant evaluate entities`
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use consonant::text::Sentence;
-use consonant::text::entity::{self, Scheme};
-use consonant::text::evaluate::{CharacterSpans, Conlleval, compare_spans};
+use consonant::evaluate::entities;
 
-use super::report::{Files, Scored, nothing_to_score};
+use super::report::Files;
 use crate::context::Context;
-use crate::sentences;
 
 /// Entities as conlleval counts them; by characters where the tokens differ.
 ///
@@ -27,88 +23,8 @@ pub struct Entities {
     files: Files,
 }
 
-/// A file's sentences with their labels, brought into a scheme that conlleval knows.
-struct Labelled {
-    sentences: Vec<Sentence>,
-    labels: Vec<Vec<String>>,
-}
-
 impl Entities {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
-        self.files.report(context, |predicted| {
-            let gold = Labelled::read(&self.files.gold)?;
-            let predicted = Labelled::read(predicted)?;
-            if gold.has_words_of(&predicted) {
-                score_tokens(&gold, &predicted)
-            } else {
-                score_characters(&gold, &predicted)
-            }
-        })
+        self.files.report(context, |predicted| entities(&self.files.gold, predicted))
     }
-}
-
-impl Labelled {
-    fn read(path: &Path) -> Result<Labelled> {
-        let file = sentences::open(path)?;
-        let sentences = file.reader.collect::<Result<Vec<Sentence>, _>>()?;
-        if sentences.is_empty() {
-            return Err(nothing_to_score(file.name, sentences::EXPECTED));
-        }
-        let mut labels: Vec<Vec<String>> = sentences
-            .iter()
-            .map(|sentence| (0..sentence.len()).map(|word| sentence.entity_label(word).to_owned()).collect())
-            .collect();
-        let unknown_to_conlleval =
-            |label: &String| matches!(label.split_once('-'), Some(("S" | "L" | "U", _)));
-        if labels.iter().flatten().any(unknown_to_conlleval) {
-            labels.iter_mut().for_each(|sentence| *sentence = Scheme::Iob2.repair(sentence));
-        }
-        Ok(Labelled { sentences, labels })
-    }
-
-    fn has_words_of(&self, other: &Labelled) -> bool {
-        let same = |(left, right): (&Sentence, &Sentence)| {
-            left.len() == right.len() && (0..left.len()).all(|word| left.form(word) == right.form(word))
-        };
-        self.sentences.len() == other.sentences.len() && self.sentences.iter().zip(&other.sentences).all(same)
-    }
-
-    /// Entities over the tokens of the text; one that begins or ends within a multiword token has all of it.
-    fn character_spans(&self) -> CharacterSpans {
-        let mut spans = CharacterSpans::default();
-        for (sentence, labels) in self.sentences.iter().zip(&self.labels) {
-            let mut token_of_word = vec![0; sentence.len()];
-            let mut forms = Vec::with_capacity(sentence.len());
-            for token in sentence.surface_tokens() {
-                token_of_word[token.words].fill(forms.len());
-                forms.push(token.form);
-            }
-            let entities = entity::decode_any(labels).into_iter().map(|found| {
-                let tokens = token_of_word[found.words.start]..token_of_word[found.words.end - 1] + 1;
-                (tokens, found.kind)
-            });
-            spans.sentence(forms, entities.collect::<Vec<_>>());
-        }
-        spans
-    }
-}
-
-fn score_tokens(gold: &Labelled, predicted: &Labelled) -> Result<Scored> {
-    let mut scorer = Conlleval::default();
-    for (gold, predicted) in gold.labels.iter().zip(&predicted.labels) {
-        scorer.sentence(gold.iter().map(String::as_str).zip(predicted.iter().map(String::as_str)));
-    }
-    let scores = scorer.finish();
-    let scored = Scored::new(&scores, scores.by_unit())?;
-    Ok(scored.with_line(&macro_line(scores.macro_f1())))
-}
-
-fn score_characters(gold: &Labelled, predicted: &Labelled) -> Result<Scored> {
-    let scores = compare_spans(&gold.character_spans(), &predicted.character_spans())?;
-    let scored = Scored::new(&scores, scores.by_unit.clone())?;
-    Ok(scored.with_line(&macro_line(scores.macro_f1)))
-}
-
-fn macro_line(macro_f1: f64) -> String {
-    format!("{:>17}: FB1: {:6.2}", "mean over types", 100.0 * macro_f1)
 }

@@ -1,16 +1,13 @@
 //! `consonant evaluate links`
 
-use std::collections::HashMap;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::Result;
 use clap::Args;
-use consonant::text::evaluate::LinkScores;
-use serde::{Deserialize, Serialize};
+use consonant::evaluate::links;
 
-use super::report::{Files, Scored, nothing_to_score};
+use super::report::Files;
 use crate::context::Context;
-use crate::jsonl;
 
 /// Precision, recall and F1 of the links between the units of conversations.
 ///
@@ -24,38 +21,8 @@ pub struct Links {
     files: Files,
 }
 
-#[derive(Deserialize, Serialize, PartialEq)]
-struct Conversation {
-    id: String,
-    links: Vec<(usize, usize)>,
-}
-
 impl Links {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
-        self.files.report(context, |path| {
-            let gold: Vec<Conversation> = jsonl::read(&self.files.gold)?;
-            if gold.is_empty() {
-                let expected = r#"lines {"id", "links": [[source, target], …]}"#;
-                return Err(nothing_to_score(self.files.gold.display(), expected));
-            }
-            let mut predicted = HashMap::new();
-            for Conversation { id, links } in jsonl::read(path)? {
-                if predicted.contains_key(&id) {
-                    bail!("{}: conversation `{id}` stands there twice", path.display());
-                }
-                predicted.insert(id, links);
-            }
-            let mut scores = LinkScores::default();
-            for Conversation { id, links } in gold {
-                let found = predicted
-                    .remove(&id)
-                    .with_context(|| format!("{}: there is no conversation `{id}`", path.display()))?;
-                scores.conversation(links, found);
-            }
-            if let Some(id) = predicted.keys().min() {
-                bail!("{}: conversation `{id}` is not in {}", path.display(), self.files.gold.display());
-            }
-            Scored::new(&scores, scores.by_unit())
-        })
+        self.files.report(context, |predicted| links(&self.files.gold, predicted))
     }
 }

@@ -1,13 +1,15 @@
 //! What all scorers share: which files, how results are shown, intervals and comparisons of two predictions.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
-use consonant::text::evaluate::{Bootstrap, Comparison, Interval, UnitRatios};
+use consonant::Error;
+use consonant::evaluate::Scored;
+use consonant::text::evaluate::{Bootstrap, Comparison, Interval};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -49,35 +51,13 @@ enum Format {
     Json,
 }
 
-/// Why a file without anything in it has no scores: zeros would pass for a result.
-pub fn nothing_to_score(name: impl Display, expected: &str) -> anyhow::Error {
-    anyhow!("{name}: there is nothing to score; expected {expected}")
-}
-
-/// The scores of one prediction, ready to show.
-pub struct Scored {
-    table: String,
-    json: Value,
-    by_unit: Vec<UnitRatios>,
-}
-
-impl Scored {
-    /// `scores` as table and as JSON, and what to resample.
-    pub fn new(scores: &(impl Display + Serialize), by_unit: Vec<UnitRatios>) -> Result<Scored> {
-        Ok(Scored { table: scores.to_string(), json: serde_json::to_value(scores)?, by_unit })
-    }
-
-    /// Adds a line to the table.
-    pub fn with_line(mut self, line: &str) -> Scored {
-        self.table.push_str(line);
-        self.table.push('\n');
-        self
-    }
-}
-
 impl Files {
     /// Scores the prediction (and the other one) with `score`, which takes its path, and shows the result.
-    pub fn report(&self, context: &Context, score: impl Fn(&Path) -> Result<Scored>) -> Result<ExitCode> {
+    pub fn report(
+        &self,
+        context: &Context,
+        score: impl Fn(&Path) -> Result<Scored, Error>,
+    ) -> Result<ExitCode> {
         let from_stdin = |path: &PathBuf| path.as_os_str() == "-";
         let files = [Some(&self.gold), Some(&self.predicted), self.against.as_ref()];
         if files.into_iter().flatten().filter(|path| from_stdin(path)).count() > 1 {

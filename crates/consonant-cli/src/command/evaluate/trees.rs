@@ -1,14 +1,12 @@
 //! `consonant evaluate trees`
 
-use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::Args;
-use consonant::text::evaluate::{EvaluationError, MultiwordToken, TreeScorer, TreeSentence, TreeWord};
-use consonant::text::{Layer, RowId, Sentence, SentenceReader};
+use consonant::evaluate::trees;
 
-use super::report::{Files, Scored, nothing_to_score};
+use super::report::Files;
 use crate::context::Context;
 
 /// The scores of the CoNLL 2018 shared task, from tokens to labelled trees, on CoNLL-U.
@@ -26,45 +24,6 @@ pub struct Trees {
 
 impl Trees {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
-        self.files.report(context, |predicted| {
-            let mut scorer = TreeScorer::default();
-            read(&self.files.gold, |sentence| scorer.gold(sentence))?;
-            read(predicted, |sentence| scorer.predicted(sentence))?;
-            let scores = scorer.finish()?;
-            Scored::new(&scores, scores.by_unit())
-        })
+        self.files.report(context, |predicted| trees(&self.files.gold, predicted))
     }
-}
-
-fn read(path: &Path, mut push: impl FnMut(&TreeSentence) -> Result<(), EvaluationError>) -> Result<()> {
-    let mut reader = SentenceReader::open_conllu(path)?;
-    let mut sentence = Sentence::new();
-    let mut is_empty = true;
-    while reader.read(&mut sentence)? {
-        is_empty = false;
-        push(&tree_sentence(&sentence)).with_context(|| format!("{}:{}", path.display(), sentence.line()))?;
-    }
-    if is_empty {
-        return Err(nothing_to_score(reader.name(), "sentences in CoNLL-U"));
-    }
-    Ok(())
-}
-
-fn tree_sentence(sentence: &Sentence) -> TreeSentence<'_> {
-    let word = |word| TreeWord {
-        form: sentence.form(word),
-        lemma: sentence.lemma(word),
-        upos: sentence.upos(word),
-        xpos: sentence.xpos(word),
-        feats: sentence.feats(word),
-        head: sentence.head(word).map(|head| head as usize),
-        deprel: sentence.deprel(word),
-    };
-    let multiword = sentence.rows().filter_map(|row| match row.id() {
-        RowId::Multiword(first, last) => {
-            Some(MultiwordToken { first: first as usize, last: last as usize, form: row.layer(Layer::Form) })
-        }
-        _ => None,
-    });
-    TreeSentence { multiword: multiword.collect(), words: (0..sentence.len()).map(word).collect() }
 }

@@ -1,14 +1,15 @@
-//! Reading JSON, one object a line, into types of a command's own.
+//! Reading JSON, one object a line, into types of a scorer's own.
 
 use std::path::Path;
 
-use anyhow::Result;
-use consonant::text::jsonl::{Fault, JsonlReader, Record, Source};
+use consonant_text::jsonl::{Fault, JsonlReader, Record, Source};
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 
+use crate::Error;
+
 /// All objects of a file (`-` is standard input); keys that `T` does not have are passed over.
-pub fn read<T: DeserializeOwned + Serialize + PartialEq>(path: &Path) -> Result<Vec<T>> {
+pub fn read<T: DeserializeOwned + Serialize + PartialEq>(path: &Path) -> Result<Vec<T>, Error> {
     let mut objects = Vec::new();
     for line in JsonlReader::<_, Line<T>>::open(path)? {
         objects.push(line?.object);
