@@ -8,7 +8,7 @@ const MOST: f64 = 1e300;
 /// What is wrong with a problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Malformed(String);
+pub struct Malformed(pub(crate) String);
 
 impl Problem {
     /// All scores and the constant, in no order that matters.
@@ -30,14 +30,20 @@ impl Problem {
         if let Some(variable) = self.variables.iter().find(|v| v.scores.is_empty()) {
             return Err(Malformed(format!("variable {} has no states", variable.name)));
         }
-        for (index, factor) in self.factors.iter().enumerate() {
-            let place = |problem| Malformed(format!("factor {index} ({}): {problem}", factor.kind.name()));
-            self.check_factor(factor).map_err(place)?;
-        }
-        Ok(())
+        (0..self.factors.len()).try_for_each(|factor| self.check_factor(factor))
     }
 
-    fn check_factor(&self, factor: &Factor) -> Result<(), &'static str> {
+    /// The same for one factor alone; its scores are left to [`check`](Self::check).
+    ///
+    /// # Panics
+    /// If there are not that many factors.
+    pub fn check_factor(&self, index: usize) -> Result<(), Malformed> {
+        let factor = &self.factors[index];
+        let place = |problem| Malformed(format!("factor {index} ({}): {problem}", factor.kind.name()));
+        self.problem_of(factor).map_err(place)
+    }
+
+    fn problem_of(&self, factor: &Factor) -> Result<(), &'static str> {
         let known = |l: &Literal| {
             self.variables.get(l.variable as usize).is_some_and(|v| (l.state as usize) < v.scores.len())
         };

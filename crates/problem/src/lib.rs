@@ -15,12 +15,14 @@
 
 #![forbid(unsafe_code)]
 
+mod build;
 mod check;
 pub mod fg;
 mod format;
 pub mod json;
 pub mod uai;
 
+pub use build::Relation;
 pub use check::Malformed;
 pub use format::{Format, FormatError, read};
 
