@@ -43,6 +43,7 @@
 #![deny(unsafe_code)]
 
 pub mod algorithm;
+mod attributes;
 mod corpus;
 mod decoding;
 pub mod diagram;
@@ -62,6 +63,7 @@ mod strength;
 mod train;
 
 pub use algorithm::{Algorithm, Training};
+pub use attributes::{AttributeCorpus, AttributeModel};
 pub use corpus::{
     Corpus, CorpusBuilder, CorpusOptions, Encoder, Growing, Known, Numbering, Pairs, TokenReader, UNSEEN,
 };
