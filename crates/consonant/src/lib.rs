@@ -15,12 +15,18 @@
 //! - [`segmenter`], [`tagger`], [`ner`], [`parser`], [`summarizer`], [`conversations`]: the tasks.
 //! - [`map`]: the engine, for scores and constraints of one's own; [`text`]: formats and scorers; [`learn`]
 //!   and [`sequence`]: what tasks are made of.
+//! - [`decode`]: labels and trees for the scores of any model; `arrow` (a feature): columns of text, annotated.
+//! - [`evaluate`]: files of predictions, scored; [`draw`] and [`plot`]: pictures.
 //! - [`evaluate`]: files of predictions, scored; [`draw`] and [`plot`]: pictures.
 
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "pipeline")]
 mod annotators;
+#[cfg(feature = "arrow")]
+pub mod arrow;
+#[cfg(feature = "pipeline")]
+pub mod decode;
 pub mod draw;
 mod error;
 pub mod evaluate;

@@ -97,6 +97,11 @@ impl Pipeline {
         Ok(Annotated { document, certificates })
     }
 
+    /// Annotates several texts, each a document of its own, side by side.
+    pub fn annotate_all<T: AsRef<str> + Sync>(&self, texts: &[T]) -> Result<Vec<Annotated>, Error> {
+        texts.par_iter().map(|text| self.annotate(text.as_ref())).collect()
+    }
+
     /// Annotates sentences that have their tokens already.
     pub fn annotate_sentences(&self, sentences: &mut [Sentence]) -> Result<Certificates, Error> {
         let mut certificates = Certificates::default();

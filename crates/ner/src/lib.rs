@@ -49,4 +49,4 @@ pub use error::NerError;
 pub use features::built_in_templates;
 pub use learn::NerSettings;
 pub use model::{Consistency, Ner, Scope, TASK};
-pub use parts::LabelScheme;
+pub use parts::{LabelScheme, allowed_transitions};

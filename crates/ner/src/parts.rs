@@ -85,12 +85,7 @@ impl LabelSet {
 
     /// Which labels may follow one another.
     pub(crate) fn mask(&self) -> TransitionMask {
-        TransitionMask::from_fn(
-            self.len(),
-            |label| self.scheme.allows(None, self.tag(label)),
-            |before, after| self.scheme.allows(self.tag(before), self.tag(after)),
-            |label| self.scheme.allows(self.tag(label), None),
-        )
+        allowed_transitions(&self.names, self.scheme)
     }
 
     /// The entities that a sequence of labels says.
@@ -114,6 +109,17 @@ impl LabelSet {
         }
         entities
     }
+}
+
+/// Which labels may follow one another, begin and end a sentence in a scheme; a label that is none of it counts as `O`.
+pub fn allowed_transitions<L: AsRef<str>>(labels: &[L], scheme: Scheme) -> TransitionMask {
+    let tags: Vec<Tag<'_>> = labels.iter().map(|label| scheme.parse(label.as_ref()).flatten()).collect();
+    TransitionMask::from_fn(
+        labels.len(),
+        |label| scheme.allows(None, tags[label as usize]),
+        |before, after| scheme.allows(tags[before as usize], tags[after as usize]),
+        |label| scheme.allows(tags[label as usize], None),
+    )
 }
 
 /// Writes a sequence of labels into a sentence.

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::ops::Range;
 
+use crate::entity::decode_any;
 use crate::error::Error;
 use crate::reader::SentenceReader;
 use crate::sentence::Sentence;
@@ -42,6 +43,19 @@ pub struct Link {
     pub source: usize,
     /// The unit that is answered, before the source.
     pub target: usize,
+}
+
+/// A name in a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention<'d> {
+    /// The sentence that it is in.
+    pub sentence: usize,
+    /// Its words there.
+    pub words: Range<usize>,
+    /// Its type, such as `LOC`.
+    pub kind: &'d str,
+    /// Its place in the document's text, in bytes.
+    pub place: Range<usize>,
 }
 
 impl Document {
@@ -140,6 +154,35 @@ impl Document {
             places.extend(token.words.map(|_| place.start + start..place.start + end));
         }
         places
+    }
+
+    /// The names that the labels of its sentences say, in the order of the text.
+    ///
+    /// ```
+    /// use consonant_text::{Document, Sentence};
+    ///
+    /// let name = "1\tKiel\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No|NER=B-LOC\n2\t.\t_\t_\t_\t_\t_\t_\t_\t_\n\n";
+    /// let document = Document::from_sentences(vec![Sentence::from_conllu(name)?; 2]);
+    /// let second = &document.mentions()[1];
+    /// assert_eq!((second.kind, &document.text()[second.place.clone()]), ("LOC", "Kiel"));
+    /// # Ok::<(), consonant_text::Error>(())
+    /// ```
+    pub fn mentions(&self) -> Vec<Mention<'_>> {
+        let mut mentions = Vec::new();
+        for (number, sentence) in self.sentences.iter().enumerate() {
+            let labels: Vec<&str> = (0..sentence.len()).map(|word| sentence.entity_label(word)).collect();
+            if labels.iter().all(|label| *label == "O") {
+                continue;
+            }
+            let places = self.word_places(number);
+            mentions.extend(decode_any(&labels).into_iter().map(|entity| {
+                let words = entity.words;
+                let kind = labels[words.start].split_once('-').map_or("", |(_, kind)| kind);
+                let place = places[words.start].start..places[words.end - 1].end;
+                Mention { sentence: number, words, kind, place }
+            }));
+        }
+        mentions
     }
 
     /// The text of a unit.
