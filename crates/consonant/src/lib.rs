@@ -17,7 +17,6 @@
 //!   and [`sequence`]: what tasks are made of.
 //! - [`decode`]: labels and trees for the scores of any model; `arrow` (a feature): columns of text, annotated.
 //! - [`evaluate`]: files of predictions, scored; [`draw`] and [`plot`]: pictures.
-//! - [`evaluate`]: files of predictions, scored; [`draw`] and [`plot`]: pictures.
 
 #![forbid(unsafe_code)]
 

@@ -1,0 +1,74 @@
+"""Structured prediction in language: models that agree, and prove it.
+
+>>> import consonant
+>>> nlp = consonant.load()
+>>> doc = nlp("Ann Smith lives in Kiel.")
+>>> [(word.text, word.upos) for word in doc.sents[0]][:2]
+[('Ann', 'PROPN'), ('Smith', 'PROPN')]
+>>> [(name.text, name.label) for name in doc.ents]
+[('Ann Smith', 'PER'), ('Kiel', 'LOC')]
+
+- :func:`load`: raw text to sentences, tags, names and trees; summaries; columns of Arrow.
+- :class:`Tagger`, :class:`NER`, :class:`Parser`, :class:`Summarizer`, :class:`Linker`, :class:`Segmenter`: trained on your data;
+  :func:`open` opens what they saved.
+- :class:`CRF`: feature dictionaries in, labels out, as sklearn-crfsuite's.
+- :class:`Problem`: scores and constraints of your own; :mod:`consonant.decode`: labels and trees for scores in NumPy arrays.
+- :mod:`consonant.evaluate`: the field's scorers.
+"""
+
+from . import decode, errors, evaluate
+from ._consonant import (
+    Certificate,
+    Constraint,
+    Doc,
+    Entity,
+    Literal,
+    RecordBatch,
+    Sentence,
+    Solution,
+    Token,
+    Variable,
+    __version__,
+)
+from .crf import CRF
+from .errors import DataError, Error, ModelError, ProblemError, TaskError, UsageError
+from .estimators import NER, Estimator, Linker, Parser, Segmenter, Summarizer, Tagger, open
+from .nlp import Nlp, Summary, SummarySentence, load
+from .problem import Problem
+
+__all__ = [
+    "CRF",
+    "NER",
+    "Certificate",
+    "Constraint",
+    "DataError",
+    "Doc",
+    "Entity",
+    "Error",
+    "Estimator",
+    "Linker",
+    "Literal",
+    "ModelError",
+    "Nlp",
+    "Parser",
+    "Problem",
+    "ProblemError",
+    "RecordBatch",
+    "Segmenter",
+    "Sentence",
+    "Solution",
+    "Summarizer",
+    "Summary",
+    "SummarySentence",
+    "Tagger",
+    "TaskError",
+    "Token",
+    "UsageError",
+    "Variable",
+    "__version__",
+    "decode",
+    "errors",
+    "evaluate",
+    "load",
+    "open",
+]
