@@ -41,6 +41,8 @@ pub mod registry;
 pub use annotators::Tagging;
 #[cfg(all(feature = "pipeline", feature = "summarizer"))]
 pub use annotators::TopicAnnotator;
+#[cfg(feature = "clusters")]
+pub use consonant_clusters as clusters;
 #[cfg(feature = "conversations")]
 pub use consonant_conversations as conversations;
 pub use consonant_learn as learn;
@@ -59,6 +61,8 @@ pub use consonant_tagger as tagger;
 pub use consonant_task as task;
 pub use consonant_text as text;
 
+#[cfg(feature = "clusters")]
+pub use clusters::WordClusters;
 #[cfg(feature = "conversations")]
 pub use conversations::Linker;
 pub use error::Error;

@@ -40,6 +40,8 @@ impl Default for Registry {
         let registry = registry.with::<crate::Summarizer>();
         #[cfg(feature = "conversations")]
         let registry = registry.with::<crate::Linker>();
+        #[cfg(feature = "clusters")]
+        let registry = registry.with::<crate::WordClusters>();
         registry
     }
 }

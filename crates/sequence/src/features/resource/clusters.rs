@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::FeatureError;
 
-const FORMAT: &str = "`bits<TAB>word[<TAB>count]` as Brown clustering writes it, or `word<TAB>cluster`";
+const FORMAT: &str = "what `train clusters` writes, `bits<TAB>word[<TAB>count]` as Brown clustering does, or `word<TAB>cluster`";
 
 /// Which cluster a word is in.
 #[derive(Debug, Clone, Default)]
@@ -17,10 +17,17 @@ pub struct Clusters {
 
 impl Clusters {
     /// Reads a file of clusters; `name` stands in messages.
-    pub fn read(name: &str, input: impl BufRead) -> Result<Self, FeatureError> {
+    pub fn read(name: &str, mut input: impl BufRead) -> Result<Self, FeatureError> {
+        let failed = |source| FeatureError::Read { resource: name.to_owned(), source };
+        if Model::has_signature(input.fill_buf().map_err(failed)?) {
+            let mut bytes = Vec::new();
+            input.read_to_end(&mut bytes).map_err(failed)?;
+            let empty = || FeatureError::EmptyResource { resource: name.to_owned(), expected: FORMAT };
+            return Self::open(&Model::from_bytes(&bytes)?)?.ok_or_else(empty);
+        }
         let mut clusters = FxHashMap::default();
         for (number, line) in input.lines().enumerate() {
-            let line = line.map_err(|source| FeatureError::Read { resource: name.to_owned(), source })?;
+            let line = line.map_err(failed)?;
             if line.trim().is_empty() {
                 continue;
             }
@@ -43,19 +50,26 @@ impl Clusters {
         Ok(Self { clusters })
     }
 
+    /// Every word with its cluster, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.clusters.iter().map(|(word, cluster)| (&**word, &**cluster))
+    }
+
     /// The cluster of a word.
     pub fn get(&self, word: &str) -> Option<&str> {
         self.clusters.get(word).map(|cluster| &**cluster)
     }
 
-    pub(super) fn store(&self, writer: &mut ModelWriter) {
+    /// Adds the clusters to a model.
+    pub fn store(&self, writer: &mut ModelWriter) {
         let mut lines: Vec<String> =
             self.clusters.iter().map(|(word, cluster)| format!("{cluster}\t{word}\n")).collect();
         lines.sort_unstable();
         writer.text("clusters", &lines.concat());
     }
 
-    pub(super) fn open(model: &Model) -> Result<Option<Self>, FeatureError> {
+    /// The clusters of a model, if it has any.
+    pub fn open(model: &Model) -> Result<Option<Self>, FeatureError> {
         if !model.has("clusters") {
             return Ok(None);
         }
@@ -66,6 +80,12 @@ impl Clusters {
             .map(|(cluster, word)| (word.into(), cluster.into()))
             .collect();
         Ok(Some(Self { clusters }))
+    }
+}
+
+impl FromIterator<(Box<str>, Box<str>)> for Clusters {
+    fn from_iter<I: IntoIterator<Item = (Box<str>, Box<str>)>>(pairs: I) -> Self {
+        Self { clusters: pairs.into_iter().collect() }
     }
 }
 
