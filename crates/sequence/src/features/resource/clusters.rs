@@ -1,6 +1,6 @@
 //! Word clusters, as bit strings (Brown) or names.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read as _};
 
 use consonant_learn::model::{Model, ModelWriter};
 use rustc_hash::FxHashMap;
@@ -19,14 +19,15 @@ impl Clusters {
     /// Reads a file of clusters; `name` stands in messages.
     pub fn read(name: &str, mut input: impl BufRead) -> Result<Self, FeatureError> {
         let failed = |source| FeatureError::Read { resource: name.to_owned(), source };
-        if Model::has_signature(input.fill_buf().map_err(failed)?) {
-            let mut bytes = Vec::new();
+        let mut bytes = Vec::new();
+        input.by_ref().take(64).read_to_end(&mut bytes).map_err(failed)?;
+        if Model::has_signature(&bytes) {
             input.read_to_end(&mut bytes).map_err(failed)?;
             let empty = || FeatureError::EmptyResource { resource: name.to_owned(), expected: FORMAT };
             return Self::open(&Model::from_bytes(&bytes)?)?.ok_or_else(empty);
         }
         let mut clusters = FxHashMap::default();
-        for (number, line) in input.lines().enumerate() {
+        for (number, line) in bytes.as_slice().chain(input).lines().enumerate() {
             let line = line.map_err(failed)?;
             if line.trim().is_empty() {
                 continue;
@@ -99,6 +100,12 @@ mod tests {
         assert_eq!(clusters.get("dog"), Some("0110"));
         assert_eq!(clusters.get("run"), Some("verbs"));
         assert_eq!(clusters.get("cat"), None);
+        let mut writer = ModelWriter::new("clusters", serde_json::Value::Null);
+        clusters.store(&mut writer);
+        let (bytes, rest) = (writer.to_bytes(), &[][..]);
+        // Readers may give a few bytes at a time.
+        let again = Clusters::read("c", bytes[..3].chain(&bytes[3..]).chain(rest)).unwrap();
+        assert_eq!(again.get("dog"), Some("0110"));
     }
 
     #[test]
