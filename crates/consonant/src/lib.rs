@@ -46,6 +46,8 @@ pub use consonant_clusters as clusters;
 #[cfg(feature = "conversations")]
 pub use consonant_conversations as conversations;
 pub use consonant_learn as learn;
+#[cfg(feature = "lemmatizer")]
+pub use consonant_lemmatizer as lemmatizer;
 pub use consonant_map as map;
 #[cfg(feature = "ner")]
 pub use consonant_ner as ner;
@@ -66,6 +68,8 @@ pub use clusters::WordClusters;
 #[cfg(feature = "conversations")]
 pub use conversations::Linker;
 pub use error::Error;
+#[cfg(feature = "lemmatizer")]
+pub use lemmatizer::Lemmatizer;
 pub use map::Certificate;
 pub use models::Models;
 #[cfg(feature = "ner")]

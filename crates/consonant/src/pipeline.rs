@@ -1,21 +1,24 @@
-//! From raw text to annotated sentences: segmenter, then tagger, names and parser.
+//! From raw text to annotated sentences: segmenter, then tagger, lemmatizer, names and parser.
 
 use std::io::Read;
 use std::sync::Arc;
 
+use consonant_lemmatizer::LemmatizerOptions;
 use consonant_segmenter::{Rules, Start};
 use consonant_task::{Annotate, Failure, Reads, Task as _, Unit};
 use consonant_text::plain::{Passage, PassageReader};
 use consonant_text::{Document, Sentence};
 use rayon::prelude::*;
 
-use crate::{Error, Models, Ner, Parser, Segmenter, Tagger};
+use crate::{Error, Lemmatizer, Models, Ner, Parser, Segmenter, Tagger};
 
 /// What is put on top of sentences and tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Layers {
-    /// Parts of speech.
+    /// Parts of speech, and features if there is a model for them.
     pub tags: bool,
+    /// Lemmas.
+    pub lemmas: bool,
     /// Names.
     pub entities: bool,
     /// Dependency trees; parsers read tags, so these come with them.
@@ -36,6 +39,8 @@ pub struct Annotated {
 pub struct Certificates {
     /// A unit for each sentence.
     pub tags: Vec<Unit>,
+    /// A unit for each sentence.
+    pub lemmas: Vec<Unit>,
     /// A unit for each sentence, or for each group of sentences whose names agree.
     pub entities: Vec<Unit>,
     /// A unit for each sentence.
@@ -48,6 +53,7 @@ pub struct Certificates {
 pub struct Pipeline {
     segmenter: Segmenter,
     tagger: Option<Tagger>,
+    lemmatizer: Option<(Lemmatizer, LemmatizerOptions)>,
     names: Option<Ner>,
     parser: Option<Parser>,
 }
@@ -72,12 +78,19 @@ impl Pipeline {
         let open = |wanted: bool, task, layer| wanted.then(|| models.expect(task, layer)).transpose();
         let names = open(layers.entities, Ner::NAME, "the layer `entities`")?;
         let names = names.as_ref().map(Ner::open).transpose().map_err(Error::task)?;
-        let reads_tags = layers.tree || names.as_ref().is_some_and(|names| names.reads() == Reads::Tags);
+        let reads_tags =
+            layers.tree || layers.lemmas || names.as_ref().is_some_and(|names| names.reads() == Reads::Tags);
         let tagger = open(layers.tags || reads_tags, Tagger::NAME, "the layer `tags`")?;
+        // Features come from the model of lemmas.
+        let features = layers.tags && models.has(Lemmatizer::NAME);
+        let lemmatizer = open(layers.lemmas || features, Lemmatizer::NAME, "the layer `lemmas`")?;
+        let lemmatizer = lemmatizer.as_ref().map(Lemmatizer::open).transpose().map_err(Error::task)?;
+        let kept = LemmatizerOptions::new().keep_lemmas(!layers.lemmas).keep_feats(!layers.tags);
         let parser = open(layers.tree, Parser::NAME, "the layer `tree`")?;
         Ok(Self {
             segmenter,
             tagger: tagger.as_ref().map(Tagger::open).transpose().map_err(Error::task)?,
+            lemmatizer: lemmatizer.map(|lemmatizer| (lemmatizer, kept)),
             names,
             parser: parser.as_ref().map(Parser::open).transpose().map_err(Error::task)?,
         })
@@ -87,7 +100,8 @@ impl Pipeline {
     pub fn layers_of(models: &Models) -> Layers {
         let tags = models.has(Tagger::NAME);
         let entities = models.has(Ner::NAME);
-        Layers { tags, entities, tree: tags && models.has(Parser::NAME) }
+        let [lemmas, tree] = [Lemmatizer::NAME, Parser::NAME].map(|task| tags && models.has(task));
+        Layers { tags, lemmas, entities, tree }
     }
 
     /// Finds the sentences of one text and annotates them.
@@ -107,6 +121,9 @@ impl Pipeline {
         let mut certificates = Certificates::default();
         if let Some(tagger) = &self.tagger {
             certificates.tags = tagger.decode(sentences, &Default::default()).map_err(Error::task)?;
+        }
+        if let Some((lemmatizer, options)) = &self.lemmatizer {
+            certificates.lemmas = lemmatizer.decode(sentences, options).map_err(Error::task)?;
         }
         if let Some(names) = &self.names {
             certificates.entities = names.decode(sentences, &Default::default()).map_err(Error::task)?;

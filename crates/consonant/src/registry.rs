@@ -32,6 +32,8 @@ impl Default for Registry {
         let registry = registry.with::<crate::Segmenter>();
         #[cfg(feature = "tagger")]
         let registry = registry.with::<crate::Tagger>();
+        #[cfg(feature = "lemmatizer")]
+        let registry = registry.with::<crate::Lemmatizer>();
         #[cfg(feature = "ner")]
         let registry = registry.with::<crate::Ner>();
         #[cfg(feature = "parser")]

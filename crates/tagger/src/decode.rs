@@ -118,8 +118,8 @@ impl Worker {
         if tokens == 0 {
             return Ok(Unit { certificate: Certificate::exact(0.0), tokens });
         }
-        self.score(tagger, sentence);
         let limited = self.limit(tagger, sentence, fixed);
+        self.score(tagger, sentence, limited);
         let allowed = limited.then_some(&self.allowed);
         self.chain.narrow(allowed, &mut self.narrowed);
         let value = self.chain.best(Some(&self.narrowed), &mut self.path)?;
@@ -159,16 +159,22 @@ impl Worker {
         for word in 0..sentence.len() {
             match (fixed.next_if(|(at, _)| *at == word), dictionary) {
                 (Some((_, label)), _) => self.allowed.push(&[*label]),
-                (None, Some(dictionary)) => dictionary.push(sentence.form(word), &mut self.allowed),
+                (None, Some(dictionary)) => {
+                    dictionary.push(tagger.view().key(sentence, word), &mut self.allowed)
+                }
                 (None, None) => self.allowed.push_all(),
             }
         }
         true
     }
 
-    fn score(&mut self, tagger: &Tagger, sentence: &Sentence) {
-        let extractor = tagger.extractor();
-        extractor.load(&mut self.features, sentence.len(), |word, _| sentence.form(word));
+    fn score(&mut self, tagger: &Tagger, sentence: &Sentence, limited: bool) {
+        let (extractor, view) = (tagger.extractor(), tagger.view());
+        let text = |word: usize, column: usize| view.text(sentence, word, column);
+        extractor.load(&mut self.features, sentence.len(), text);
+        // Where labels do not depend on each other, a word with one label has nothing to score.
+        let settled = limited && tagger.chain().order() == 0;
+        let allowed = &self.allowed;
         self.keys.clear();
         for word in 0..sentence.len() {
             self.keys.token();
@@ -179,6 +185,9 @@ impl Worker {
         }
         let (features, sums) = (&self.features, &mut self.sums);
         self.chain.score_with(&self.keys, |table, group, word, scores| {
+            if settled && allowed.at(word).is_some_and(|labels| labels.len() == 1) {
+                return;
+            }
             // Only the first parameter group is kept: nearly all models have no other.
             sums.add((extractor, features), (table, group == 0), word, |_| {}, scores);
         });

@@ -1,6 +1,5 @@
 //! Tags that words were seen with (Ratnaparkhi 1996, A maximum entropy model for part-of-speech tagging).
 
-use consonant_learn::hash;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_sequence::inference::Candidates;
 use rustc_hash::FxHashMap;
@@ -18,8 +17,8 @@ pub struct TagDictionary {
 impl TagDictionary {
     /// Lists the labels of every word that occurs at least `least` times. Words with an occurrence of unknown
     /// label (`None`) are left out: they may have any.
-    pub fn build<'a>(tokens: impl Iterator<Item = (&'a str, Option<u32>)>, least: u32) -> Self {
-        let mut seen: FxHashMap<&str, (u32, Option<Vec<u32>>)> = FxHashMap::default();
+    pub(crate) fn build(tokens: impl Iterator<Item = (u64, Option<u32>)>, least: u32) -> Self {
+        let mut seen: FxHashMap<u64, (u32, Option<Vec<u32>>)> = FxHashMap::default();
         for (word, label) in tokens {
             let (count, labels) = seen.entry(word).or_insert((0, Some(Vec::new())));
             *count += 1;
@@ -32,7 +31,7 @@ impl TagDictionary {
         let mut kept: Vec<(u64, Vec<u32>)> = seen
             .into_iter()
             .filter(|(_, (count, _))| *count >= least)
-            .filter_map(|(word, (_, labels))| labels.map(|labels| (hash::key(word.as_bytes()), labels)))
+            .filter_map(|(word, (_, labels))| labels.map(|labels| (word, labels)))
             .collect();
         kept.sort_unstable();
         let mut dictionary = Self { starts: vec![0], ..Self::default() };
@@ -45,14 +44,14 @@ impl TagDictionary {
         dictionary
     }
 
-    /// The labels of a word, if it is listed.
-    pub fn get(&self, word: &str) -> Option<&[u32]> {
-        let row = *self.words.get(&hash::key(word.as_bytes()))? as usize;
+    /// The labels of a word, by its key, if it is listed.
+    pub fn get(&self, word: u64) -> Option<&[u32]> {
+        let row = *self.words.get(&word)? as usize;
         Some(&self.labels[self.starts[row] as usize..self.starts[row + 1] as usize])
     }
 
     /// Adds a position with the candidates of a word.
-    pub fn push(&self, word: &str, candidates: &mut Candidates) {
+    pub(crate) fn push(&self, word: u64, candidates: &mut Candidates) {
         match self.get(word) {
             Some(labels) => candidates.push(labels),
             None => candidates.push_all(),
@@ -104,12 +103,11 @@ mod tests {
 
     #[test]
     fn only_frequent_and_fully_labelled_words_are_listed() {
-        let tokens =
-            [("a", Some(2)), ("a", Some(0)), ("a", Some(2)), ("b", Some(1)), ("c", Some(1)), ("c", None)];
+        let tokens = [(10, Some(2)), (10, Some(0)), (10, Some(2)), (11, Some(1)), (12, Some(1)), (12, None)];
         let dictionary = TagDictionary::build(tokens.into_iter(), 2);
-        assert_eq!(dictionary.get("a"), Some(&[0, 2][..]));
-        assert_eq!(dictionary.get("b"), None);
-        assert_eq!(dictionary.get("c"), None);
+        assert_eq!(dictionary.get(10), Some(&[0, 2][..]));
+        assert_eq!(dictionary.get(11), None);
+        assert_eq!(dictionary.get(12), None);
         assert_eq!(dictionary.len(), 1);
     }
 }

@@ -29,9 +29,8 @@ impl Tagger {
     fn explain_word(&self, sentence: &Sentence, path: &[u32], word: usize) -> Explanation {
         let (chain, labels) = (self.chain(), self.chain().labels());
         let mut rows: Vec<(String, Vec<f32>)> = Vec::new();
-        for feature in
-            self.extractor().describe(sentence.len(), |word, _| sentence.form(word), word, Scope::Node)
-        {
+        let text = |word: usize, column: usize| self.view().text(sentence, word, column);
+        for feature in self.extractor().describe(sentence.len(), text, word, Scope::Node) {
             let mut row = vec![0.0; labels.len()];
             chain
                 .explain(feature.key)

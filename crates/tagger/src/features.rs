@@ -65,6 +65,41 @@ pub fn built_in_templates(labels: usize, resources: &Resources) -> String {
     text
 }
 
+/// Templates for what follows from a word and tags that are there already: its affixes with the tags, and its neighbours.
+pub(crate) fn templates_beside_tags(tags: usize) -> String {
+    let at = |word: isize| (1..=tags).map(|tag| format!("%x[{word},{tag}]")).collect::<Vec<_>>().join("/");
+    let tag = at(0);
+    let mut text = format!(
+        "# The word with its tag.\nU00:%x[0,0]/{tag}\nU01:%X[0,0]/%x[0,1]\nU02:{tag}\nU03:%X[0,0]\n# Affixes.\n"
+    );
+    for length in 1..=6 {
+        let _ = writeln!(text, "U1{length}:%S[0,0,{length}]/{tag}");
+    }
+    for length in 1..=3 {
+        let _ = writeln!(text, "U2{length}:%P[0,0,{length}]/{tag}");
+    }
+    let (before, behind) = (at(-1), at(1));
+    let _ = write!(
+        text,
+        r#"# Capitals.
+U30:%H[0,0]/{tag}
+U31:%t[0,0,"\u"]/%x[0,1]
+U32:%t[-1,0,"^$"]/%t[0,0,"\u"]/{tag}
+# Neighbours.
+U40:%X[-1,0]/%X[0,0]/{tag}
+U41:%X[0,0]/%X[1,0]/{tag}
+U42:%X[-1,0]/{tag}
+U43:%X[1,0]/{tag}
+U44:{before}/{tag}
+U45:{tag}/{behind}
+U46:%X[-2,0]/{tag}
+U47:{before}/{tag}/{behind}
+U48:%X[-2,0]/%X[-1,0]/{tag}
+"#
+    );
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use consonant_sequence::features::{Clusters, Gazetteer, Templates, Vectors};
@@ -76,6 +111,8 @@ mod tests {
         for labels in [17, 1000] {
             let none = Resources::default();
             Templates::compile(&built_in_templates(labels, &none), &["form"], &none).unwrap();
+            Templates::compile(&templates_beside_tags(1), &["form", "tag"], &none).unwrap();
+            Templates::compile(&templates_beside_tags(2), &["form", "tag", "second tag"], &none).unwrap();
             let all = Resources {
                 clusters: Some(Clusters::read("c", "01\ta\n".as_bytes()).unwrap()),
                 gazetteers: vec![Gazetteer::read("g", "a b\n".as_bytes()).unwrap()],

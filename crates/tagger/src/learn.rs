@@ -18,8 +18,9 @@ use consonant_text::Sentence;
 use rustc_hash::FxHashSet;
 
 use crate::decode::TaggerOptions;
-use crate::features::built_in_templates;
+use crate::features::{built_in_templates, templates_beside_tags};
 use crate::model::{Description, store};
+use crate::view::View;
 use crate::{Column, ConstantWords, TagDictionary, Tagger, TaggerError};
 
 /// What is measured on dev.
@@ -36,8 +37,10 @@ consonant_task::settings! {
     /// How to train a tagger. The defaults are good for every treebank.
     pub struct TaggerSettings {
         algorithm training: Training = DEFAULT_ALGORITHM;
-        /// What to predict: upos, xpos, upos+xpos, upos+feats or feats.
+        /// What to predict: upos, xpos, upos+xpos, upos+feats, feats or lemma.
         column: Column = Column::Upos, "COLUMN";
+        /// Tags that are there already and are read beside the forms: upos, upos+xpos, upos+feats (default: none).
+        given: Option<Column> = None, "COLUMN", research;
         /// How many labels back the chain looks (default: 1; 2 for few labels with the built-in templates).
         order: Option<usize> = None, "N" in 0.0..=8.0;
         /// Passes over the data (default: 20; 200 iterations for L-BFGS).
@@ -120,7 +123,7 @@ fn prepare<'s>(data: &Data<'s, Sentence>, settings: &'s TaggerSettings) -> Resul
     let initial = data.initial.map(Tagger::open).transpose()?;
     let templates = settings.template.as_ref().map(|file| read_file(file.path())).transpose()?;
     let pieces = read_pieces(settings)?;
-    let column = settings.column;
+    let (column, view) = (settings.column, View::new(settings.given));
     let labels = count_labels(sentences, column);
     if labels == 0 {
         return Err(TaggerError::NoLabels { column: column.name() });
@@ -155,19 +158,23 @@ fn prepare<'s>(data: &Data<'s, Sentence>, settings: &'s TaggerSettings) -> Resul
             let resources = Resources::read(clusters.as_ref(), gazetteers, vectors.as_ref(), |path| {
                 Ok::<_, TaggerError>(open_file(path)?)
             })?;
-            let text = templates.unwrap_or_else(|| built_in_templates(labels, &resources));
-            let templates = Templates::compile(&text, &["form"], &resources)?;
+            let built_in = || match settings.given {
+                Some(given) => templates_beside_tags(given.layers().len()),
+                None => built_in_templates(labels, &resources),
+            };
+            let text = templates.unwrap_or_else(built_in);
+            let templates = Templates::compile(&text, view.columns(), &resources)?;
             (Extractor::new(Arc::new(templates), Arc::new(resources)), CorpusBuilder::new(options))
         }
     };
-    let mut reader = Reader::new(&extractor);
+    let mut reader = Reader::new(&extractor, view);
     for sentence in sentences {
         reader.read(sentence, column, sentence_weight(sentence)?, &mut builder);
     }
     let corpus = builder.finish()?;
     let dictionary = match settings.dictionary {
         0 => TagDictionary::default(),
-        least => build_dictionary(sentences, column, corpus.labels(), least),
+        least => build_dictionary(sentences, view, column, corpus.labels(), least),
     };
     let dev = match dev {
         None => None,
@@ -175,7 +182,7 @@ fn prepare<'s>(data: &Data<'s, Sentence>, settings: &'s TaggerSettings) -> Resul
             let mut encoder = corpus.encoder();
             dev.iter().for_each(|sentence| reader.read(sentence, column, 1.0, &mut encoder));
             let candidates = (!dictionary.is_empty())
-                .then(|| dev.iter().map(|sentence| candidates_of(&dictionary, sentence)).collect());
+                .then(|| dev.iter().map(|sentence| candidates_of(&dictionary, view, sentence)).collect());
             Some(DevData { text: dev, sentences: encoder.finish()?, candidates })
         }
     };
@@ -285,6 +292,7 @@ impl Corpora<'_> {
 /// Features of sentences, with buffers that are reused.
 struct Reader<'e> {
     extractor: &'e Extractor,
+    view: View,
     workspace: consonant_sequence::features::FeatureWorkspace,
     features: FeatureBuffer,
     pairs: Vec<u64>,
@@ -292,9 +300,10 @@ struct Reader<'e> {
 }
 
 impl<'e> Reader<'e> {
-    fn new(extractor: &'e Extractor) -> Self {
+    fn new(extractor: &'e Extractor, view: View) -> Self {
         Self {
             extractor,
+            view,
             workspace: extractor.workspace(),
             features: FeatureBuffer::default(),
             pairs: Vec::new(),
@@ -310,7 +319,9 @@ impl<'e> Reader<'e> {
         tokens: &mut TokenReader<N>,
     ) {
         tokens.begin(weight);
-        self.extractor.load(&mut self.workspace, sentence.len(), |word, _| sentence.form(word));
+        let view = self.view;
+        let text = |word: usize, column: usize| view.text(sentence, word, column);
+        self.extractor.load(&mut self.workspace, sentence.len(), text);
         for word in 0..sentence.len() {
             self.extractor.node_features(&self.workspace, word, &mut self.features);
             self.extractor.pair_features(&self.workspace, word, &mut self.pairs);
@@ -324,6 +335,10 @@ impl<'e> Reader<'e> {
 /// Two labels back pay where they are few; more labels do as well with one. Not every algorithm has a second
 /// order, and who brings templates gets the plain chain that other tools would train.
 fn default_order(labels: usize, settings: &TaggerSettings) -> usize {
+    // What follows from a word and its tag does not follow from what was said of the word before.
+    if settings.given.is_some() {
+        return 0;
+    }
     let built_in = settings.training.algorithm() == DEFAULT_ALGORITHM
         && settings.pieces.is_none()
         && settings.template.is_none();
@@ -378,21 +393,27 @@ fn sentence_weight(sentence: &Sentence) -> Result<f32, TaggerError> {
     }
 }
 
-fn build_dictionary(sentences: &[Sentence], column: Column, labels: &Labels, least: u32) -> TagDictionary {
+fn build_dictionary(
+    sentences: &[Sentence],
+    view: View,
+    column: Column,
+    labels: &Labels,
+    least: u32,
+) -> TagDictionary {
     let mut buffer = String::new();
     let mut tokens = Vec::new();
     for sentence in sentences {
         for word in 0..sentence.len() {
             let label = column.label(sentence, word, &mut buffer).and_then(|label| labels.get(label));
-            tokens.push((sentence.form(word), label));
+            tokens.push((view.key(sentence, word), label));
         }
     }
     TagDictionary::build(tokens.into_iter(), least)
 }
 
-fn candidates_of(dictionary: &TagDictionary, sentence: &Sentence) -> Candidates {
+fn candidates_of(dictionary: &TagDictionary, view: View, sentence: &Sentence) -> Candidates {
     let mut candidates = Candidates::new();
-    (0..sentence.len()).for_each(|word| dictionary.push(sentence.form(word), &mut candidates));
+    (0..sentence.len()).for_each(|word| dictionary.push(view.key(sentence, word), &mut candidates));
     candidates
 }
 

@@ -33,6 +33,8 @@ mod features;
 mod learn;
 mod model;
 mod parts;
+mod script;
+mod view;
 
 pub use decode::TaggerOptions;
 pub use dictionary::TagDictionary;

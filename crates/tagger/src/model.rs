@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::decode::{TaggerOptions, Worker};
 use crate::learn::{self, TaggerSettings};
+use crate::view::View;
 use crate::{Column, ConstantWords, TagDictionary, TaggerError};
 
 /// The name of the task in model files.
@@ -81,7 +82,8 @@ impl Task for Tagger {
         let description: Description = model.settings(TASK)?;
         let chain = Arc::new(ChainModel::open(model)?);
         let resources = Arc::new(Resources::open(model)?);
-        let templates = Templates::compile(&model.text("templates")?, &["form"], &resources)?;
+        let view = View::new(description.settings.given);
+        let templates = Templates::compile(&model.text("templates")?, view.columns(), &resources)?;
         let dictionary = TagDictionary::open(model, chain.labels().len())?.map(Arc::new);
         Ok(Self {
             extractor: Extractor::new(Arc::new(templates), resources),
@@ -131,6 +133,11 @@ impl Tagger {
         self.description.settings.column
     }
 
+    /// What it reads at a word.
+    pub(crate) fn view(&self) -> View {
+        View::new(self.description.settings.given)
+    }
+
     /// The chain.
     pub fn chain(&self) -> &Arc<ChainModel> {
         &self.chain
@@ -165,9 +172,9 @@ impl Tagger {
             if wanted.is_complete() {
                 break;
             }
-            let form = |word: usize, _: usize| sentence.form(word);
-            self.extractor.load(&mut workspace, sentence.len(), form);
-            self.extractor.name_features(&workspace, sentence.len(), form, &mut wanted);
+            let text = |word: usize, column: usize| self.view().text(sentence, word, column);
+            self.extractor.load(&mut workspace, sentence.len(), text);
+            self.extractor.name_features(&workspace, sentence.len(), text, &mut wanted);
         }
         wanted.store(writer, TASK);
     }

@@ -4,6 +4,8 @@ use consonant_sequence::PartsOfLabel;
 use consonant_text::sentence::EditError;
 use consonant_text::{Layer, Sentence};
 
+use crate::script;
+
 /// Separates the two halves of a joint label; no tag has it.
 const JOINT: char = ' ';
 
@@ -22,6 +24,8 @@ consonant_task::names! {
         UposFeats = "upos+feats",
         /// Morphological features.
         Feats = "feats",
+        /// Lemmas, as edits of the forms.
+        Lemma = "lemma",
     }
 }
 
@@ -33,6 +37,13 @@ impl Column {
         match self {
             Self::Upos => buffer.push_str(sentence.upos(word)),
             Self::Xpos => buffer.push_str(sentence.xpos(word)),
+            Self::Lemma => {
+                let lemma = sentence.lemma(word);
+                // An underscore is a lemma where it is the word.
+                let known = lemma != "_" || sentence.form(word) == "_";
+                script::edit(sentence.form(word), lemma, buffer);
+                return known.then_some(buffer);
+            }
             Self::Feats => {
                 buffer.push_str(sentence.feats(word));
                 return (buffer != "_" || sentence.upos(word) != "_").then_some(buffer);
@@ -52,8 +63,20 @@ impl Column {
     /// The parts of a label of a rich tag set: part of speech, features, letters at their places.
     pub fn parts(self) -> PartsOfLabel {
         match self {
-            Self::Upos | Self::Xpos => parts_of_tag,
+            Self::Upos | Self::Xpos | Self::Lemma => parts_of_tag,
             Self::Feats | Self::UposFeats | Self::UposXpos => parts_of_features,
+        }
+    }
+
+    /// The columns that a model reads which takes these tags as given, after the form.
+    pub(crate) fn layers(self) -> &'static [Layer] {
+        match self {
+            Self::Upos => &[Layer::Upos],
+            Self::Xpos => &[Layer::Xpos],
+            Self::UposXpos => &[Layer::Upos, Layer::Xpos],
+            Self::UposFeats => &[Layer::Upos, Layer::Feats],
+            Self::Feats => &[Layer::Feats],
+            Self::Lemma => &[Layer::Lemma],
         }
     }
 
@@ -63,6 +86,10 @@ impl Column {
             Self::Upos => sentence.set(word, Layer::Upos, label),
             Self::Xpos => sentence.set(word, Layer::Xpos, label),
             Self::Feats => sentence.set(word, Layer::Feats, label),
+            Self::Lemma => {
+                let lemma = script::apply(label, sentence.form(word));
+                sentence.set(word, Layer::Lemma, &lemma)
+            }
             Self::UposFeats | Self::UposXpos => {
                 let (upos, second) = label.split_once(JOINT).unwrap_or((label, "_"));
                 sentence.set(word, Layer::Upos, upos)?;
@@ -101,7 +128,7 @@ mod tests {
 
     #[test]
     fn labels_are_read_and_written_back() {
-        let text = "1\tdogs\t_\tNOUN\tNNS\tNumber=Plur\t_\t_\t_\t_\n2\t.\t_\tPUNCT\t.\t_\t_\t_\t_\t_\n3\tx\t_\t_\t_\t_\t_\t_\t_\t_\n\n";
+        let text = "1\tdogs\tdog\tNOUN\tNNS\tNumber=Plur\t_\t_\t_\t_\n2\t.\t.\tPUNCT\t.\t_\t_\t_\t_\t_\n3\tx\t_\t_\t_\t_\t_\t_\t_\t_\n\n";
         let gold = Sentence::from_conllu(text).unwrap();
         let mut buffer = String::new();
         for &column in Column::ALL {

@@ -42,8 +42,8 @@ pub struct Annotate {
     /// Whether `pretty` uses colours.
     #[arg(long = "color", value_name = "WHEN", default_value = "auto")]
     colour: Colour,
-    /// Take segmenter.model, tagger.model, ner.model and parser.model from this folder, not the embedded
-    /// English ones.
+    /// Take segmenter.model, tagger.model, lemmatizer.model, ner.model and parser.model from this folder, not
+    /// the embedded English ones.
     #[arg(long, value_name = "DIR")]
     models: Option<PathBuf>,
     #[command(flatten)]
@@ -52,8 +52,10 @@ pub struct Annotate {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Layer {
-    /// Parts of speech.
+    /// Parts of speech and features.
     Tags,
+    /// Lemmas.
+    Lemmas,
     /// Names of persons, places and organizations.
     Entities,
     /// Dependency trees.
@@ -89,6 +91,7 @@ impl Annotate {
             None => Pipeline::layers_of(&models),
             Some(layers) => Layers {
                 tags: layers.contains(&Layer::Tags),
+                lemmas: layers.contains(&Layer::Lemmas),
                 entities: layers.contains(&Layer::Entities),
                 tree: layers.contains(&Layer::Tree),
             },
