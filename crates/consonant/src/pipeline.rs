@@ -4,7 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use consonant_lemmatizer::LemmatizerOptions;
-use consonant_segmenter::{Rules, Start};
+use consonant_segmenter::{Rules, SegmenterOptions, Start};
 use consonant_task::{Annotate, Failure, Reads, Task as _, Unit};
 use consonant_text::plain::{Passage, PassageReader};
 use consonant_text::{Document, Sentence};
@@ -94,6 +94,13 @@ impl Pipeline {
             names,
             parser: parser.as_ref().map(Parser::open).transpose().map_err(Error::task)?,
         })
+    }
+
+    /// The same pipeline for texts whose sentences or tokens are known.
+    #[must_use]
+    pub fn knowing(mut self, options: SegmenterOptions) -> Self {
+        self.segmenter = self.segmenter.knowing(options);
+        self
     }
 
     /// The layers that a set of models can give.

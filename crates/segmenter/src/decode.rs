@@ -11,7 +11,7 @@ use crate::features::Extractor;
 use crate::layout::{Layout, Start};
 use crate::model::{Boundaries, Learned};
 use crate::parts::Gap;
-use crate::{Rules, Segmenter, SegmenterError};
+use crate::{Contractions, Rules, Segmenter, SegmenterError};
 
 /// Atoms that are looked at together. A paragraph with more is decoded in windows, each of which begins where
 /// the one before found the end of a sentence: memory stays bounded and time linear however long it is.
@@ -33,8 +33,13 @@ pub struct Segments {
 }
 
 consonant_task::settings! {
-    /// What is wanted of a segmenter: there is one segmentation, decoded exactly.
-    pub struct SegmenterOptions {}
+    /// What is known about the text.
+    pub struct SegmenterOptions {
+        /// A line is a sentence.
+        lines: bool = false, "";
+        /// Blanks separate tokens, and nothing else does.
+        tokenized: bool = false, "";
+    }
 }
 
 impl Segmenter {
@@ -57,7 +62,8 @@ impl Segmenter {
         start: Start,
         characters: Option<u64>,
     ) -> Result<Segments, SegmenterError> {
-        let layout = Layout::new(text, characters, &self.multiwords, self.contractions);
+        let contractions = if self.options.tokenized { Contractions::Keep } else { self.contractions };
+        let layout = Layout::new(text, characters, &self.multiwords, contractions);
         self.workers.try_take(|| Worker::new(self))?.segment(self, text, start, layout)
     }
 }
@@ -130,6 +136,7 @@ impl Worker {
                 (Boundaries::Rules(rules), _) => rules.gaps(text, &self.atoms, &mut self.gaps),
                 (Boundaries::Learned(_), None) => Rules::default().gaps(text, &self.atoms, &mut self.gaps),
             }
+            respect(&segmenter.options, text, &self.atoms, &mut self.gaps);
             let end = if ends_paragraph { self.atoms.len() } else { window_end(&self.gaps) };
             let mut token = self.atoms[0].start;
             for (number, atom) in self.atoms[..end].iter().enumerate() {
@@ -141,7 +148,9 @@ impl Worker {
                 token = self.atoms.get(number + 1).map_or(atom.end, |next| next.start);
                 let sentence = match gap {
                     Gap::Sentence => self.tokens.len(),
-                    _ if self.tokens.len() == LONGEST => sentence_end(text, &self.tokens),
+                    _ if self.tokens.len() == LONGEST && !segmenter.options.lines => {
+                        sentence_end(text, &self.tokens)
+                    }
                     _ => continue,
                 };
                 let tokens = &self.tokens[..sentence];
@@ -166,6 +175,31 @@ impl Worker {
             if atom.space == Space::Paragraph || self.atoms.len() == WINDOW {
                 break;
             }
+        }
+    }
+}
+
+/// What the user knows about tokens and sentences goes before what was found.
+fn respect(options: &SegmenterOptions, text: &str, atoms: &[Atom], gaps: &mut [Gap]) {
+    if !options.lines && !options.tokenized {
+        return;
+    }
+    for (gap, pair) in gaps.iter_mut().zip(atoms.windows(2)) {
+        let between = &text[pair[0].end..pair[1].start];
+        let found = *gap;
+        if options.tokenized {
+            *gap = match between.is_empty() {
+                true => Gap::Join,
+                false if found == Gap::Sentence => Gap::Sentence,
+                false => Gap::Token,
+            };
+        }
+        if options.lines {
+            *gap = match (between.contains('\n'), *gap) {
+                (true, _) => Gap::Sentence,
+                (false, Gap::Sentence) => Gap::Token,
+                (false, gap) => gap,
+            };
         }
     }
 }

@@ -66,6 +66,7 @@ pub struct Segmenter {
     pub(crate) multiwords: Arc<Multiwords>,
     pub(crate) contractions: Contractions,
     cuts: Arc<Cuts>,
+    pub(crate) options: SegmenterOptions,
     pub(crate) workers: Workers<Worker>,
 }
 
@@ -77,8 +78,16 @@ impl Segmenter {
             multiwords: Arc::new(Multiwords::english()),
             contractions: rules.contractions,
             cuts: Arc::default(),
+            options: SegmenterOptions::default(),
             workers: Workers::new(),
         }
+    }
+
+    /// The same segmenter for texts of which something is known.
+    #[must_use]
+    pub fn knowing(mut self, options: SegmenterOptions) -> Self {
+        self.options = options;
+        self
     }
 
     pub(crate) fn cuts(&self) -> &Cuts {
@@ -146,6 +155,7 @@ impl Task for Segmenter {
             multiwords: Arc::new(Multiwords::open(model)?),
             contractions: Contractions::Multiword,
             cuts: Arc::new(keys.iter().copied().zip(masks.iter().copied()).collect()),
+            options: SegmenterOptions::default(),
             workers: Workers::new(),
         })
     }
@@ -154,10 +164,11 @@ impl Task for Segmenter {
         Batch::Items(64)
     }
 
-    fn decode(&self, items: &mut [Piece], _: &SegmenterOptions) -> Result<Vec<Unit>, SegmenterError> {
+    fn decode(&self, items: &mut [Piece], options: &SegmenterOptions) -> Result<Vec<Unit>, SegmenterError> {
+        let segmenter = self.clone().knowing(options.clone());
         let segment = |piece: &mut Piece| {
             let began = Instant::now();
-            let segments = self.passage(&piece.text, piece.start, Some(piece.character))?;
+            let segments = segmenter.passage(&piece.text, piece.start, Some(piece.character))?;
             piece.sentences = segments.sentences;
             let certificate = Certificate::exact(segments.value).after(1, began.elapsed().as_secs_f64());
             Ok(Unit { certificate, tokens: piece.sentences.iter().map(Sentence::len).sum() })

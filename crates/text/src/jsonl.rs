@@ -28,4 +28,4 @@ pub use record::{
     AnyRecord, CompressionPair, Record, Source, Thread, ThreadUnit, Topic, TopicDocument, TopicSentence,
     write_record,
 };
-pub use sentence::{EntityRecord, SentenceRecord, TokenRecord};
+pub use sentence::{EntityRecord, MultiwordRecord, SCHEMA, SentenceRecord, TokenRecord};

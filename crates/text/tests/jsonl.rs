@@ -94,10 +94,13 @@ fn sentences_survive_json() {
     let sentence = Sentence::from_conllu(text).unwrap();
     let record = SentenceRecord::from(&sentence);
     assert_eq!(
-        record.tokens.iter().map(|token| token.start).collect::<Vec<_>>(),
-        [Some(0), None, None, None, Some(4)]
+        record.tokens.iter().map(|token| token.start_char).collect::<Vec<_>>(),
+        [Some(0), Some(0), Some(4)]
     );
-    assert_eq!(record.entities[0].kind, "LOC");
+    assert_eq!((record.multiword[0].start, record.multiword[0].end), (0, 2));
+    assert_eq!(record.empty.len(), 1);
+    let entity = &record.entities[0];
+    assert_eq!((&*entity.kind, &*entity.text, entity.start, entity.start_char), ("LOC", "Fluß", 2, Some(4)));
     let mut line = Vec::new();
     write_record(&record, &mut line).unwrap();
     let AnyRecord::Sentence(again) = JsonlReader::new(&line[..], "test").next().unwrap().unwrap() else {

@@ -12,11 +12,13 @@ use consonant::text::jsonl::{SentenceRecord, write_record};
 use consonant::text::{Format as InputFormat, Sentence};
 
 use crate::context::Context;
+use crate::given::Flags;
 use crate::inputs;
 use crate::output::Destination;
 use consonant::draw::Sketch;
 use consonant::draw::svg::Svg;
 use consonant::draw::terminal::Terminal;
+use consonant::segmenter::SegmenterOptions;
 use consonant::{Layers, Models, Pipeline};
 
 /// Finds sentences, tokens, parts of speech, names and dependency trees in raw text.
@@ -46,6 +48,8 @@ pub struct Annotate {
     /// the embedded English ones.
     #[arg(long, value_name = "DIR")]
     models: Option<PathBuf>,
+    #[command(flatten)]
+    known: Flags<SegmenterOptions>,
     #[command(flatten)]
     output: Destination,
 }
@@ -104,7 +108,7 @@ impl Annotate {
             Format::Pretty => Writer::Pretty(terminal(on_terminal, self.colour)),
             Format::Svg => Writer::Svg(Svg::default()),
         };
-        let pipeline = Pipeline::open(&models, layers)?;
+        let pipeline = Pipeline::open(&models, layers)?.knowing(self.known.settings()?);
         let mut out = self.output.open()?;
         let progress = context.progress_beside(&out, "annotating sentences", None);
         for path in files {
@@ -117,7 +121,7 @@ impl Annotate {
             }
             pipeline.stream(input, &name, |sentences, _| -> Result<()> {
                 for sentence in sentences {
-                    writer.write(sentence, &mut out)?;
+                    writer.write(sentence, &name, &mut out)?;
                 }
                 progress.advance(sentences.len() as u64);
                 Ok(out.flush()?)
@@ -157,10 +161,14 @@ enum Writer {
 }
 
 impl Writer {
-    fn write(&mut self, sentence: &Sentence, out: &mut impl Write) -> Result<()> {
+    fn write(&mut self, sentence: &Sentence, document: &str, out: &mut impl Write) -> Result<()> {
         match self {
             Self::Conllu => sentence.write(out)?,
-            Self::Jsonl => write_record(&SentenceRecord::from(sentence), out)?,
+            Self::Jsonl => {
+                let mut record = SentenceRecord::from(sentence);
+                record.doc = Some(document.to_owned());
+                write_record(&record, out)?;
+            }
             Self::Pretty(terminal) => out.write_all(terminal.draw(&Sketch::of(sentence)).as_bytes())?,
             Self::Svg(svg) => svg.sentence(&Sketch::of(sentence)),
         }

@@ -1,14 +1,29 @@
+use std::borrow::Cow;
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::record::{Record, Source, sourced};
 use crate::document::CharOffsets;
 use crate::entity::decode_any;
 use crate::error::{Fault, Kind};
-use crate::sentence::{Layer, RowId, Sentence, SentenceBuilder, number};
+use crate::sentence::{Layer, RowId, Sentence, SentenceBuilder, SurfaceToken, number};
+
+/// What the fields of a sentence mean; 1 had rows of CoNLL-U as tokens, and places in the sentence alone.
+pub const SCHEMA: u32 = 2;
 
 /// An annotated sentence as JSON: everything that CoNLL-U says, entities as spans, and places in the text.
+///
+/// Places are Unicode code points, the end exclusive: of the document where tokens say their place there (`TokenRange`, as those
+/// of `annotate` do), of `text` otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SentenceRecord {
+    /// What the fields mean: [`SCHEMA`].
+    #[serde(default)]
+    pub schema: u32,
+    /// The document that it is from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doc: Option<String>,
     /// Its id, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
@@ -18,8 +33,14 @@ pub struct SentenceRecord {
     /// Its comments but those that say id and text, with the `#`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub comments: Vec<String>,
-    /// Words, multiword tokens and empty nodes in order.
+    /// The words.
     pub tokens: Vec<TokenRecord>,
+    /// Tokens that stand for several words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub multiword: Vec<MultiwordRecord>,
+    /// Empty nodes of the enhanced dependencies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub empty: Vec<TokenRecord>,
     /// Entities as spans over words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<EntityRecord>,
@@ -27,10 +48,33 @@ pub struct SentenceRecord {
     source_line: Source,
 }
 
-/// A row of a sentence as JSON; what is missing is blank in CoNLL-U.
+/// A token that is written as one and stands for several words.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MultiwordRecord {
+    /// The first word, counted from 0.
+    pub start: usize,
+    /// The word after the last.
+    pub end: usize,
+    /// What is written.
+    pub text: String,
+    /// The features, such as `Typo=Yes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feats: Option<String>,
+    /// Everything else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub misc: Option<String>,
+    /// The first character.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_char: Option<usize>,
+    /// The character after the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_char: Option<usize>,
+}
+
+/// A word as JSON; what is missing is blank in CoNLL-U.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TokenRecord {
-    /// The id as CoNLL-U writes it: `1`, `1-2`, `1.1`.
+    /// The id as CoNLL-U writes it: `1`; empty nodes have `1.1`.
     pub id: String,
     /// The form.
     pub form: String,
@@ -58,12 +102,12 @@ pub struct TokenRecord {
     /// Everything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub misc: Option<String>,
-    /// The first character in the text.
+    /// The first character; words of a multiword token have its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<usize>,
-    /// The character after the last in the text.
+    pub start_char: Option<usize>,
+    /// The character after the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub end: Option<usize>,
+    pub end_char: Option<usize>,
 }
 
 /// An entity as JSON.
@@ -73,6 +117,15 @@ pub struct EntityRecord {
     pub start: usize,
     /// The word after the last.
     pub end: usize,
+    /// The first character.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_char: Option<usize>,
+    /// The character after the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_char: Option<usize>,
+    /// What is written there.
+    #[serde(default)]
+    pub text: String,
     /// The type, such as `LOC`.
     #[serde(rename = "type")]
     pub kind: String,
@@ -123,11 +176,16 @@ fn given(field: &str) -> Option<String> {
 
 impl From<&Sentence> for SentenceRecord {
     fn from(sentence: &Sentence) -> Self {
-        let (text, places) = sentence.aligned_text();
-        let mut offsets = CharOffsets::new(&text);
-        let places: Vec<_> = places.into_iter().map(|place| offsets.range(place)).collect();
-        let mut surface = sentence.surface_tokens().zip(places).peekable();
-        let mut tokens = Vec::with_capacity(sentence.rows().len());
+        let (text, surface) = places(sentence);
+        // The surface token that each word is part of.
+        let mut token_of = vec![0; sentence.len()];
+        for (number, (_, token)) in surface.iter().enumerate() {
+            token_of[token.words.clone()].fill(number);
+        }
+        let place =
+            |word: usize| surface.get(token_of[word]).map(|(place, _)| (place.start, place.end)).unzip();
+        let (mut tokens, mut multiword, mut empty) =
+            (Vec::with_capacity(sentence.len()), Vec::new(), Vec::new());
         for row in sentence.rows() {
             let mut token = TokenRecord {
                 id: row_id(row.id()),
@@ -141,26 +199,35 @@ impl From<&Sentence> for SentenceRecord {
                 misc: given(row.layer(Layer::Misc)),
                 ..TokenRecord::default()
             };
-            let first_word = match row.id() {
+            match row.id() {
                 RowId::Word(word) => {
-                    token.head = sentence.head(word as usize - 1);
-                    Some(word as usize - 1)
+                    let word = word as usize - 1;
+                    token.head = sentence.head(word);
+                    (token.start_char, token.end_char) = place(word);
+                    tokens.push(token);
                 }
-                RowId::Multiword(first, _) => Some(first as usize - 1),
-                RowId::Empty(..) => None,
-            };
-            if let Some((_, place)) = surface.next_if(|(token, _)| Some(token.words.start) == first_word) {
-                (token.start, token.end) = (Some(place.start), Some(place.end));
+                RowId::Multiword(first, last) => {
+                    let words = first as usize - 1..last as usize;
+                    let (start_char, end_char) = place(words.start);
+                    let (TokenRecord { form: text, feats, misc, .. }, Range { start, end }) = (token, words);
+                    multiword.push(MultiwordRecord { start, end, text, feats, misc, start_char, end_char });
+                }
+                RowId::Empty(..) => empty.push(token),
             }
-            tokens.push(token);
         }
         let labels: Vec<&str> = (0..sentence.len()).map(|word| sentence.entity_label(word)).collect();
         let entities = decode_any(&labels)
             .into_iter()
-            .map(|entity| EntityRecord {
-                start: entity.words.start,
-                end: entity.words.end,
-                kind: entity.kind.to_owned(),
+            .map(|entity| {
+                let covered = &surface[token_of[entity.words.start]..=token_of[entity.words.end - 1]];
+                EntityRecord {
+                    start: entity.words.start,
+                    end: entity.words.end,
+                    start_char: covered.first().map(|(place, _)| place.start),
+                    end_char: covered.last().map(|(place, _)| place.end),
+                    text: spelled(covered),
+                    kind: entity.kind.to_owned(),
+                }
             })
             .collect();
         let comments = sentence
@@ -171,14 +238,45 @@ impl From<&Sentence> for SentenceRecord {
             .map(str::to_owned)
             .collect();
         SentenceRecord {
+            schema: SCHEMA,
+            doc: None,
             id: sentence.id().map(str::to_owned),
             text: text.into_owned(),
             comments,
             tokens,
+            multiword,
+            empty,
             entities,
             source_line: Source::default(),
         }
     }
+}
+
+/// A token and its place.
+type Placed<'s> = (Range<usize>, SurfaceToken<'s>);
+
+/// The text of a sentence and its tokens, with their places in the document if they know them.
+fn places(sentence: &Sentence) -> (Cow<'_, str>, Vec<Placed<'_>>) {
+    let (text, places) = sentence.aligned_text();
+    let mut offsets = CharOffsets::new(&text);
+    let surface = sentence.surface_tokens().zip(places).map(|(token, place)| {
+        let written = offsets.range(place);
+        (token.range().unwrap_or(written), token)
+    });
+    let surface = surface.collect();
+    (text, surface)
+}
+
+/// Tokens as they stand in their text.
+fn spelled(tokens: &[Placed<'_>]) -> String {
+    let mut text = String::new();
+    for (number, (_, token)) in tokens.iter().enumerate() {
+        text.push_str(token.form);
+        if number + 1 < tokens.len() {
+            text.push_str(&token.spaces());
+        }
+    }
+    text
 }
 
 fn row_id(id: RowId) -> String {
@@ -204,23 +302,29 @@ impl SentenceRecord {
         }
         let mut text = head.finish().to_string();
         text.truncate(text.len() - 1);
+        let push_empty = |text: &mut String, behind: usize| {
+            let of_this = |empty: &&TokenRecord| major(&empty.id) == Some(behind);
+            self.empty.iter().filter(of_this).for_each(|empty| push_row(text, empty));
+        };
+        let mut words = 0;
+        push_empty(&mut text, 0);
         for token in &self.tokens {
-            let blank = |field: &Option<String>| field.as_deref().unwrap_or("_").to_owned();
-            let head = token.head.map_or("_".to_owned(), |head| head.to_string());
-            let fields = [
-                token.id.clone(),
-                token.form.clone(),
-                blank(&token.lemma),
-                blank(&token.upos),
-                blank(&token.xpos),
-                blank(&token.feats),
-                head,
-                blank(&token.deprel),
-                blank(&token.deps),
-                blank(&token.misc),
-            ];
-            text.push_str(&fields.join("\t"));
-            text.push('\n');
+            if number(&token.id).is_some() {
+                for token in self.multiword.iter().filter(|token| token.start == words) {
+                    let (first, last) = (token.start + 1, token.end);
+                    let row = TokenRecord {
+                        id: format!("{first}-{last}"),
+                        form: token.text.clone(),
+                        feats: token.feats.clone(),
+                        misc: token.misc.clone(),
+                        ..TokenRecord::default()
+                    };
+                    push_row(&mut text, &row);
+                }
+                words += 1;
+            }
+            push_row(&mut text, token);
+            push_empty(&mut text, words);
         }
         text.push('\n');
         text
@@ -244,4 +348,31 @@ impl SentenceRecord {
         }
         Ok(sentence)
     }
+}
+
+/// The word that an empty node stands behind.
+fn major(id: &str) -> Option<usize> {
+    id.split_once('.')?.0.parse().ok()
+}
+
+/// Adds a row of CoNLL-U.
+fn push_row(text: &mut String, token: &TokenRecord) {
+    fn blank(field: &Option<String>) -> &str {
+        field.as_deref().unwrap_or("_")
+    }
+    let head = token.head.map_or("_".to_owned(), |head| head.to_string());
+    let fields = [
+        &token.id,
+        &token.form,
+        blank(&token.lemma),
+        blank(&token.upos),
+        blank(&token.xpos),
+        blank(&token.feats),
+        &head,
+        blank(&token.deprel),
+        blank(&token.deps),
+        blank(&token.misc),
+    ];
+    text.push_str(&fields.join("\t"));
+    text.push('\n');
 }

@@ -12,6 +12,26 @@ pub struct SurfaceToken<'a> {
     pub words: Range<usize>,
     /// Whether a space follows.
     pub space_after: bool,
+    /// Its MISC column.
+    pub misc: &'a str,
+}
+
+impl SurfaceToken<'_> {
+    /// The white space behind it.
+    pub fn spaces(&self) -> Cow<'static, str> {
+        match entry(self.misc, "SpacesAfter") {
+            Some(written) => Cow::Owned(
+                written.replace("\\s", " ").replace("\\t", "\t").replace("\\n", "\n").replace("\\r", "\r"),
+            ),
+            None => Cow::Borrowed(if self.space_after { " " } else { "" }),
+        }
+    }
+
+    /// Its place in the document in characters, if it says so (`TokenRange=0:5`).
+    pub fn range(&self) -> Option<Range<usize>> {
+        let (start, end) = entry(self.misc, "TokenRange")?.split_once(':')?;
+        Some(start.parse().ok()?..end.parse().ok()?)
+    }
 }
 
 impl Sentence {
@@ -26,8 +46,9 @@ impl Sentence {
                 RowId::Word(_) | RowId::Empty(..) => return None,
             };
             covered = words.end as u32;
-            let space_after = entry(row.layer(Layer::Misc), "SpaceAfter") != Some("No");
-            Some(SurfaceToken { form: row.layer(Layer::Form), words, space_after })
+            let misc = row.layer(Layer::Misc);
+            let space_after = entry(misc, "SpaceAfter") != Some("No");
+            Some(SurfaceToken { form: row.layer(Layer::Form), words, space_after, misc })
         })
     }
 
