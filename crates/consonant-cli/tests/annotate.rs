@@ -4,6 +4,8 @@
 //! Most tests take the models of an empty folder: none. So sentences and tokens are found by rules, and the
 //! tests say nothing of quality.
 
+mod schema;
+
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 
@@ -88,25 +90,33 @@ fn check(text: &str) {
     }
 }
 
-/// Places in JSONL, in the sentence's text and in the file, must be those of the forms, and all but white
-/// space has one.
+/// Places in JSONL must be those of the forms in the file, and all but white space has one.
 fn check_places(text: &str) {
     let letters: Vec<char> = text.chars().collect();
+    let count = |value: &serde_json::Value| value.as_u64().map(|count| count as usize);
     let mut covered = 0;
     for line in conllu(text, &["--format", "jsonl"]).lines() {
         let record: serde_json::Value = serde_json::from_str(line).expect("JSON");
-        let sentence: Vec<char> = record["text"].as_str().expect("a text").chars().collect();
-        for token in record["tokens"].as_array().expect("tokens") {
-            let Some(start) = token["start"].as_u64() else { continue };
-            let (start, end) = (start as usize, token["end"].as_u64().expect("an end") as usize);
-            let form = token["form"].as_str().expect("a form");
-            assert_eq!(sentence[start..end].iter().collect::<String>(), form);
-            let range = token["misc"].as_str().and_then(|misc| misc.split("TokenRange=").nth(1));
-            let range = range.and_then(|range| range.split('|').next()?.split_once(':')).expect("a range");
-            let (start, end): (usize, usize) = (range.0.parse().unwrap(), range.1.parse().unwrap());
-            assert!(letters[covered..start].iter().all(|letter| letter.is_whitespace()));
-            assert_eq!(letters[start..end].iter().collect::<String>(), form);
-            covered = end;
+        schema::check(&record);
+        let empty = Vec::new();
+        let several = record["multiword"].as_array().unwrap_or(&empty);
+        for (word, token) in record["tokens"].as_array().expect("tokens").iter().enumerate() {
+            let whole = several
+                .iter()
+                .find(|whole| (count(&whole["start"])..count(&whole["end"])).contains(&Some(word)));
+            let form = whole.map_or(&token["form"], |whole| &whole["text"]).as_str().expect("a form");
+            let place =
+                count(&token["start_char"]).expect("a start")..count(&token["end_char"]).expect("an end");
+            assert_eq!(letters[place.clone()].iter().collect::<String>(), form);
+            if whole.is_none_or(|whole| count(&whole["start"]) == Some(word)) {
+                assert!(letters[covered..place.start].iter().all(|letter| letter.is_whitespace()));
+            }
+            covered = place.end;
+        }
+        for entity in record["entities"].as_array().unwrap_or(&empty) {
+            let place =
+                count(&entity["start_char"]).expect("a start")..count(&entity["end_char"]).expect("an end");
+            assert_eq!(letters[place].iter().collect::<String>(), entity["text"].as_str().expect("a text"));
         }
     }
     assert!(letters[covered..].iter().all(|letter| letter.is_whitespace()));
@@ -196,12 +206,28 @@ fn every_format_is_written() {
     let text = "Ann can't row. Bob <can>!";
     let records = conllu(text, &["--format", "jsonl"]);
     assert_eq!(records.lines().count(), 2);
-    assert!(records.starts_with("{\"text\":\"Ann can't row.\""), "{records}");
+    assert!(
+        records.starts_with("{\"schema\":2,\"doc\":\"<stdin>\",\"text\":\"Ann can't row.\""),
+        "{records}"
+    );
     let picture = conllu(text, &["--format", "pretty"]);
     assert!(picture.contains("row") && !picture.contains('\u{1b}'), "{picture}");
     assert!(conllu(text, &["--format", "pretty", "--color", "always"]).contains("\u{1b}[1m"));
     let svg = conllu(text, &["--format", "svg"]);
     assert!(svg.starts_with("<svg ") && svg.contains("&lt;") && svg.ends_with("</svg>\n"), "{svg}");
+}
+
+#[test]
+fn lines_and_blanks_are_what_the_user_says() {
+    let text = "Ann can't row .\nDr. Who\n";
+    let forms = |flags: &[&str]| {
+        let lines = conllu(text, flags);
+        let rows = lines.lines().filter(|line| !line.starts_with('#'));
+        rows.map(|row| row.split('\t').nth(1).unwrap_or("|").to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(forms(&["--lines", "--tokenized"]), "Ann can't row . | Dr. Who |");
+    assert!(forms(&["--lines"]).starts_with("Ann can't ca n't row . | Dr. Who |"), "{}", forms(&["--lines"]));
+    assert!(forms(&["--tokenized"]).starts_with("Ann can't row ."), "{}", forms(&["--tokenized"]));
 }
 
 #[test]

@@ -364,12 +364,17 @@ fn records<W: Write>(
                     sink.text(document.text.trim_end(), true, true).map_err(output_error)?;
                 }
             }
+            (AnyRecord::Text(record), Format::Text) => {
+                for text in record.title.iter().chain([&record.text]).map(|text| text.trim()) {
+                    sink.text(text, true, true).map_err(output_error)?;
+                }
+            }
             (AnyRecord::Thread(thread), Format::Text) => {
                 for unit in &thread.units {
                     sink.text(&unit.text, true, true).map_err(output_error)?;
                 }
             }
-            (AnyRecord::Topic(_) | AnyRecord::Thread(_), _) => {
+            (AnyRecord::Topic(_) | AnyRecord::Thread(_) | AnyRecord::Text(_), _) => {
                 return Err(conversion.impossible(
                     "documents and conversations are raw text: convert them to text, or annotate them",
                 ));

@@ -25,7 +25,7 @@ mod sentence;
 pub use crate::error::Fault;
 pub use reader::JsonlReader;
 pub use record::{
-    AnyRecord, CompressionPair, Record, Source, Thread, ThreadUnit, Topic, TopicDocument, TopicSentence,
-    write_record,
+    AnyRecord, CompressionPair, Record, Source, TextRecord, Thread, ThreadUnit, Topic, TopicDocument,
+    TopicSentence, write_record,
 };
 pub use sentence::{EntityRecord, MultiwordRecord, SCHEMA, SentenceRecord, TokenRecord};

@@ -31,6 +31,10 @@ impl Desk<'_> {
                     counts.kept_tokens += pair.keep.iter().map(|&keep| u64::from(keep)).sum::<u64>();
                     pair.tokens.iter().map(String::as_str).collect()
                 }
+                AnyRecord::Text(record) => {
+                    counts.texts += 1;
+                    record.text.split_whitespace().collect()
+                }
                 AnyRecord::Sentence(sentence) => {
                     counts.sentences += 1;
                     sentence.tokens.iter().map(|token| token.form.as_str()).collect()

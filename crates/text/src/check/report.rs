@@ -159,6 +159,8 @@ pub struct EntityReport {
 /// The records of a JSONL file.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct RecordReport {
+    /// Raw texts.
+    pub texts: u64,
     /// Topics.
     pub topics: u64,
     /// Documents of topics.
@@ -349,6 +351,9 @@ impl fmt::Display for TreeReport {
 
 impl fmt::Display for RecordReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.texts > 0 {
+            writeln!(f, "  texts: {}", self.texts)?;
+        }
         if self.topics > 0 {
             writeln!(
                 f,

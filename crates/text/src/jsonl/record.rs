@@ -225,6 +225,29 @@ impl From<&Thread> for Document {
     }
 }
 
+/// A raw text, such as an article.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TextRecord {
+    /// Its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Its title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The text; blank lines end paragraphs.
+    pub text: String,
+    #[serde(skip)]
+    source_line: Source,
+}
+
+impl Record for TextRecord {
+    sourced!();
+
+    fn check(&self) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
 /// A record of any kind, told by its fields.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -238,6 +261,8 @@ pub enum AnyRecord {
     Compression(CompressionPair),
     /// It has `tokens` alone.
     Sentence(SentenceRecord),
+    /// It has `text` and none of these.
+    Text(TextRecord),
 }
 
 /// Which of the telling fields an object has.
@@ -247,6 +272,7 @@ struct Telling {
     units: Option<IgnoredAny>,
     tokens: Option<IgnoredAny>,
     keep: Option<IgnoredAny>,
+    text: Option<IgnoredAny>,
 }
 
 macro_rules! each {
@@ -256,6 +282,7 @@ macro_rules! each {
             AnyRecord::Thread($record) => $result,
             AnyRecord::Compression($record) => $result,
             AnyRecord::Sentence($record) => $result,
+            AnyRecord::Text($record) => $result,
         }
     };
 }
@@ -271,9 +298,11 @@ impl Record for AnyRecord {
             CompressionPair::parse(json).map(AnyRecord::Compression)
         } else if telling.tokens.is_some() {
             SentenceRecord::parse(json).map(AnyRecord::Sentence)
+        } else if telling.text.is_some() {
+            TextRecord::parse(json).map(AnyRecord::Text)
         } else {
             Err(serde::de::Error::custom(
-                "an object with `documents`, `units`, `tokens` and `keep`, or `tokens`",
+                "an object with `documents`, `units`, `tokens` and `keep`, `tokens`, or `text`",
             ))
         }
     }
