@@ -112,7 +112,7 @@ impl Task for WordClusters {
     const PLURAL: &'static str = "word clusters";
     const ABOUT: &'static str = "Learns clusters of words from raw text.\n\nTaggers, recognizers of names and parsers take them by `--clusters`. Words that stand in the same surroundings are in one cluster; the name of a cluster is its path in a tree, so that its first bits are a coarser cluster.";
     const EXAMPLE: &'static str =
-        "consonant train clusters --train news.txt --model news.clusters --count 256";
+        "consonant train clusters --train story.txt --model words.clusters --count 8 --min-count 1";
     const SOURCES: &'static [Source] = &[Source {
         name: "train",
         help: "Raw text, or sentences in CoNLL-U.",
