@@ -48,14 +48,19 @@ impl Nlp {
             None => Pipeline::layers_of(&models),
             Some(names) => {
                 if let Some(name) =
-                    names.iter().find(|name| !["tags", "entities", "tree"].contains(&name.as_str()))
+                    names.iter().find(|name| !["tags", "lemmas", "entities", "tree"].contains(&name.as_str()))
                 {
                     return Err(usage(format!(
-                        "there is no layer `{name}`; the layers are tags, entities, tree"
+                        "there is no layer `{name}`; the layers are tags, lemmas, entities, tree"
                     )));
                 }
                 let has = |name: &str| names.iter().any(|given| given == name);
-                Layers { tags: has("tags"), entities: has("entities"), tree: has("tree") }
+                Layers {
+                    tags: has("tags"),
+                    lemmas: has("lemmas"),
+                    entities: has("entities"),
+                    tree: has("tree"),
+                }
             }
         };
         let pipeline = Arc::new(Pipeline::open(&models, layers).map_err(raise)?);
@@ -181,8 +186,8 @@ type Opening = (Option<PathBuf>, Vec<&'static str>);
 
 impl Nlp {
     fn layer_names(&self) -> Vec<&'static str> {
-        let Layers { tags, entities, tree } = self.layers;
-        let layers = [("tags", tags), ("entities", entities), ("tree", tree)];
+        let Layers { tags, lemmas, entities, tree } = self.layers;
+        let layers = [("tags", tags), ("lemmas", lemmas), ("entities", entities), ("tree", tree)];
         layers.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect()
     }
 }

@@ -9,7 +9,7 @@
 [('Ann Smith', 'PER'), ('Kiel', 'LOC')]
 
 - :func:`load`: raw text to sentences, tags, names and trees; summaries; columns of Arrow.
-- :class:`Tagger`, :class:`NER`, :class:`Parser`, :class:`Summarizer`, :class:`Linker`, :class:`Segmenter`: trained on your data;
+- :class:`Tagger`, :class:`Lemmatizer`, :class:`NER`, :class:`Parser`, :class:`Summarizer`, :class:`Linker`, :class:`Segmenter`: trained on your data;
   :func:`open` opens what they saved.
 - :class:`CRF`: feature dictionaries in, labels out, as sklearn-crfsuite's.
 - :class:`Problem`: scores and constraints of your own; :mod:`consonant.decode`: labels and trees for scores in NumPy arrays.
@@ -32,7 +32,7 @@ from ._consonant import (
 )
 from .crf import CRF
 from .errors import DataError, Error, ModelError, ProblemError, TaskError, UsageError
-from .estimators import NER, Estimator, Linker, Parser, Segmenter, Summarizer, Tagger, open
+from .estimators import NER, Estimator, Lemmatizer, Linker, Parser, Segmenter, Summarizer, Tagger, open
 from .nlp import Nlp, Summary, SummarySentence, load
 from .problem import Problem
 
@@ -46,6 +46,7 @@ __all__ = [
     "Entity",
     "Error",
     "Estimator",
+    "Lemmatizer",
     "Linker",
     "Literal",
     "ModelError",

@@ -18,7 +18,7 @@ from .errors import UsageError
 if TYPE_CHECKING:
     import inspect
 
-__all__ = ["NER", "Estimator", "Linker", "Parser", "Segmenter", "Summarizer", "Tagger", "open"]
+__all__ = ["NER", "Estimator", "Lemmatizer", "Linker", "Parser", "Segmenter", "Summarizer", "Tagger", "open"]
 
 E = TypeVar("E", bound="Estimator")
 Progress = Callable[[str], object]
@@ -293,6 +293,14 @@ class Tagger(Estimator, task="tagger"):
 
     def _main(self, scores: dict[str, Any]) -> float:
         return float(scores["accuracy"])
+
+
+class Lemmatizer(Tagger, task="lemmatizer"):
+    """Lemmas (and features) of words whose tags are known, trained on CoNLL-U. ``predict`` gives a list of lemmas for each sentence, ``score`` the
+    accuracy."""
+
+    def _column(self) -> str:
+        return "lemma"
 
 
 class NER(Estimator, task="ner"):
