@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use consonant_learn::names::NamedFeature;
 use consonant_task::{Contribution, Explanation};
 use consonant_text::jsonl::Thread;
 use rustc_hash::FxHashMap;
 
-use crate::features::{self, Names};
+use crate::features::{self, WordNames};
 use crate::model::{Shape, Workspace};
 use crate::parts::{Constraint, GraphKind, LinkParts};
 use crate::{Linker, LinkerError};
@@ -24,12 +25,13 @@ impl Linker {
         let (mut alone, mut contexts) = (LinkParts::default(), Vec::new());
         let shape = Shape { graph: GraphKind::Pairs, constraint: Constraint::Any, ..self.shape };
         shape.lay_out(&conversation, &mut alone, &mut contexts);
-        let mut names = Names::default();
-        thread.units.iter().for_each(|unit| names.read(&unit.text));
+        let mut words = WordNames::default();
+        thread.units.iter().for_each(|unit| words.read(&unit.text));
+        let mut named: Vec<NamedFeature> = Vec::new();
         let mut by_link: Vec<FxHashMap<String, f32>> = Vec::with_capacity(alone.len());
-        features::for_each_part(&conversation, &contexts, &alone, &mut names, |_, names| {
+        features::for_each_part(&conversation, &contexts, &alone, &words, &mut named, |_, named| {
             let mut features = FxHashMap::default();
-            for (key, name) in names.features.drain(..) {
+            for NamedFeature { key, name, .. } in named.drain(..) {
                 *features.entry(name).or_default() += self.weights.weight(key);
             }
             by_link.push(features);

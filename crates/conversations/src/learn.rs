@@ -3,7 +3,7 @@
 use consonant_learn::LearnError;
 use consonant_learn::hash::Fingerprint;
 use consonant_learn::model::ModelWriter;
-use consonant_learn::names::{FeatureNames, strongest_numbers};
+use consonant_learn::names::{FeatureNames, FeatureSink, strongest_numbers};
 use consonant_learn::parts::{PartList, PartProblem, Parts};
 use consonant_learn::table::{HashKernel, Precision};
 use consonant_learn::trainer::{Method, Parameter, Run, Scorer, Training, train as train_online};
@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::LinkerError;
 use crate::conversation::Conversation;
-use crate::features::{self, Names};
+use crate::features::{self, WordNames};
 use crate::model::{Description, Shape, TASK, WEIGHTS, Workspace};
 use crate::parts::{Constraint, GraphKind, LinkParts};
 use crate::words::Vocabulary;
@@ -114,8 +114,8 @@ impl Parts for Learning<'_> {
         mark(parts, links, present);
         let mut gold = vec![false; parts.len()];
         parts.of_links(present, |part| gold[part] = true);
-        keys.0.clear();
-        features::for_each_part(conversation, contexts, parts, keys, |part, keys| {
+        keys.clear();
+        features::for_each_part(conversation, contexts, parts, &WordNames::default(), keys, |part, keys| {
             // A wrong link costs one, and so does a missing one.
             let cost = match gold[part] {
                 _ if part >= parts.links().len() => 0.0,
@@ -123,8 +123,8 @@ impl Parts for Learning<'_> {
                 false => 1.0,
             };
             list.push(f32::from(gold[part]), cost);
-            keys.0.iter().for_each(|&key| list.feature(HashKernel::index(key, self.bits)));
-            keys.0.clear();
+            keys.iter().for_each(|&key| list.feature(HashKernel::index(key, self.bits)));
+            keys.clear();
         });
         Ok(())
     }
@@ -322,6 +322,20 @@ impl LinkCounts {
 /// How many features keep their names, for people who inspect the model.
 const NAMED: usize = 2000;
 
+/// Counts features whose weights are strong, and keeps their names.
+struct Strong<'a> {
+    is_strong: &'a dyn Fn(u64) -> bool,
+    found: FxHashMap<u64, (usize, String)>,
+}
+
+impl FeatureSink for Strong<'_> {
+    fn put(&mut self, key: u64, _: f32, name: &dyn Fn() -> String) {
+        if (self.is_strong)(key) {
+            self.found.entry(key).or_insert_with(|| (0, name())).0 += 1;
+        }
+    }
+}
+
 /// The names of the features with the largest weights.
 fn strongest_names(
     threads: &[Thread],
@@ -331,23 +345,20 @@ fn strongest_names(
     weights: &[f32],
 ) -> Vec<(u64, String)> {
     let index = |key: u64| u64::from(HashKernel::index(key, bits));
-    let strong: FxHashSet<u64> = strongest_numbers(weights, NAMED).into_iter().collect();
-    let mut found: FxHashMap<u64, (usize, String)> = FxHashMap::default();
-    let mut names = Names::default();
+    let numbers: FxHashSet<u64> = strongest_numbers(weights, NAMED).into_iter().collect();
+    let is_strong = |key: u64| numbers.contains(&index(key));
+    let mut strong = Strong { is_strong: &is_strong, found: FxHashMap::default() };
+    let mut words = WordNames::default();
     let (mut parts, mut contexts) = (LinkParts::default(), Vec::new());
     for (thread, example) in threads.iter().filter(|thread| thread.units.len() > 1).zip(examples) {
-        thread.units.iter().for_each(|unit| names.read(&unit.text));
+        thread.units.iter().for_each(|unit| words.read(&unit.text));
         let conversation = &example.conversation;
         shape.lay_out(conversation, &mut parts, &mut contexts);
-        features::for_each_part(conversation, &contexts, &parts, &mut names, |_, names| {
-            for (key, name) in names.features.drain(..).filter(|(key, _)| strong.contains(&index(*key))) {
-                found.entry(key).or_insert((0, name)).0 += 1;
-            }
-        });
+        features::for_each_part(conversation, &contexts, &parts, &words, &mut strong, |_, _| ());
     }
     // Where features share a weight, the most frequent one has made it what it is.
     let mut found: Vec<(u64, usize, String)> =
-        found.into_iter().map(|(key, (count, name))| (key, count, name)).collect();
+        strong.found.into_iter().map(|(key, (count, name))| (key, count, name)).collect();
     found.sort_unstable_by_key(|&(key, count, _)| (index(key), std::cmp::Reverse(count), key));
     found.dedup_by_key(|(key, ..)| index(*key));
     found.into_iter().map(|(key, _, name)| (key, name)).collect()

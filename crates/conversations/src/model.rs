@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::LinkerError;
 use crate::conversation::Conversation;
 use crate::decode::{LinkDecoder, LinkMethod};
-use crate::features::{self, Keys, LinkContext};
+use crate::features::{self, LinkContext, WordNames};
 use crate::learn::{self, LinkerSettings};
 use crate::parts::{Constraint, GraphKind, LinkParts};
 use crate::words::Vocabulary;
@@ -64,7 +64,7 @@ pub struct Linker {
 pub(crate) struct Workspace {
     pub parts: LinkParts,
     pub contexts: Vec<LinkContext>,
-    pub keys: Keys,
+    pub keys: Vec<u64>,
     pub scores: Vec<f32>,
     pub decoder: LinkDecoder,
     pub present: Vec<bool>,
@@ -86,10 +86,10 @@ impl Workspace {
         let Self { parts, contexts, keys, scores, .. } = self;
         shape.lay_out(conversation, parts, contexts);
         scores.clear();
-        keys.0.clear();
-        features::for_each_part(conversation, contexts, parts, keys, |_, keys| {
-            scores.push(weigh(&keys.0));
-            keys.0.clear();
+        keys.clear();
+        features::for_each_part(conversation, contexts, parts, &WordNames::default(), keys, |_, keys| {
+            scores.push(weigh(keys));
+            keys.clear();
         });
     }
 

@@ -1,14 +1,55 @@
 //! Optional names of features, for people who inspect a model; prediction never reads them.
 //!
-//! Training chooses the [`strongest`] weights, walks over its data again with [`WantedNames`], which takes
-//! the first name that is offered for each, and stores them; an open model has them as [`FeatureNames`].
+//! Features are written into a [`FeatureSink`]: a list of keys where they are scored, [`NamedFeature`]s where
+//! they are explained. Training chooses the [`strongest`] weights, walks over its data again with
+//! [`WantedNames`], which takes the first name that comes for each, and stores them; an open model has them
+//! as [`FeatureNames`].
 
 use rustc_hash::FxHashMap;
 
 use crate::LearnError;
 use crate::model::{Model, ModelWriter, Section};
 
-/// Where the names of features go: of those that are wanted, the first that comes is kept.
+/// Where features go.
+pub trait FeatureSink {
+    /// Takes a feature. Sinks that want no name never make it, so that it costs nothing where keys alone count.
+    fn put(&mut self, key: u64, value: f32, name: &dyn Fn() -> String);
+}
+
+/// Keys alone, for features whose values are all 1.
+impl FeatureSink for Vec<u64> {
+    #[inline]
+    fn put(&mut self, key: u64, _: f32, _: &dyn Fn() -> String) {
+        self.push(key);
+    }
+}
+
+/// Keys and values, as they come.
+impl<F: FnMut(u64, f32)> FeatureSink for F {
+    #[inline]
+    fn put(&mut self, key: u64, value: f32, _: &dyn Fn() -> String) {
+        self(key, value);
+    }
+}
+
+/// A feature in words, for explanations.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedFeature {
+    /// Its key.
+    pub key: u64,
+    /// Its value.
+    pub value: f32,
+    /// What it says, in the words of its task.
+    pub name: String,
+}
+
+impl FeatureSink for Vec<NamedFeature> {
+    fn put(&mut self, key: u64, value: f32, name: &dyn Fn() -> String) {
+        self.push(NamedFeature { key, value, name: name() });
+    }
+}
+
+/// A sink for names: of those that are wanted, the first that comes is kept.
 #[derive(Debug, Clone)]
 pub struct WantedNames {
     /// In the order in which they are stored.
@@ -34,18 +75,19 @@ impl WantedNames {
         self.names.get(&key).is_some_and(Option::is_none)
     }
 
-    /// Offers the name of a key; it is made only if it is wanted.
-    pub fn offer(&mut self, key: u64, name: impl FnOnce() -> String) {
-        if let Some(known @ None) = self.names.get_mut(&key) {
-            *known = Some(name());
-            self.missing -= 1;
-        }
-    }
-
     /// Stores the names that were found.
     pub fn store(&self, writer: &mut ModelWriter, prefix: &str) {
         let name = |key: &u64| Some((*key, self.names.get(key)?.as_deref()?));
         FeatureNames::store(writer, prefix, self.keys.iter().filter_map(name));
+    }
+}
+
+impl FeatureSink for WantedNames {
+    fn put(&mut self, key: u64, _: f32, name: &dyn Fn() -> String) {
+        if let Some(known @ None) = self.names.get_mut(&key) {
+            *known = Some(name());
+            self.missing -= 1;
+        }
     }
 }
 
@@ -163,7 +205,7 @@ mod tests {
     fn the_first_name_of_what_is_wanted_is_kept() {
         let mut wanted = WantedNames::new(vec![9, 7, 8]);
         for (key, name) in [(7, "seven"), (1, "one"), (7, "again"), (9, "nine")] {
-            wanted.offer(key, || name.to_owned());
+            wanted.put(key, 1.0, &|| name.to_owned());
         }
         assert!(wanted.wants(8) && !wanted.wants(7) && !wanted.wants(1) && !wanted.is_complete());
         let mut writer = ModelWriter::new("test", serde_json::Value::Null);
@@ -173,6 +215,20 @@ mod tests {
         assert_eq!(names.iter().collect::<Vec<_>>(), [(9, "nine"), (7, "seven")]);
         let size = |key: u64| if key == 7 { -2.0f32 } else { 1.0 };
         assert_eq!(names.strongest(1, size, |weight| weight.abs()), [(-2.0, "seven")]);
+    }
+
+    #[test]
+    fn sinks_take_what_they_want() {
+        let unnamed = || -> String { unreachable!("nobody wants this name") };
+        let mut keys: Vec<u64> = Vec::new();
+        keys.put(3, 0.5, &unnamed);
+        let mut sum = 0.0;
+        let mut weigh = |key: u64, value: f32| sum += key as f32 * value;
+        weigh.put(3, 0.5, &unnamed);
+        let mut named: Vec<NamedFeature> = Vec::new();
+        named.put(3, 0.5, &|| "three".to_owned());
+        assert_eq!((keys, sum), (vec![3], 1.5));
+        assert_eq!(named, [NamedFeature { key: 3, value: 0.5, name: "three".to_owned() }]);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use consonant_learn::hash;
+use consonant_learn::names::FeatureSink;
 use consonant_text::Sentence;
 use rustc_hash::FxHashMap;
 
@@ -97,26 +98,25 @@ fn written_key(case: Case, is_first: bool, written: u64) -> u64 {
     hash::combine(here, written)
 }
 
-/// Calls `each` with the key and the name of every feature that evidence may make of words. Slow: for
-/// explanations.
-pub(crate) fn name_features(words: &BTreeSet<&str>, mut each: impl FnMut(u64, &dyn Fn() -> String)) {
+/// Writes every feature that evidence may make of words. Slow: for explanations.
+pub(crate) fn name_features(words: &BTreeSet<&str>, sink: &mut impl FeatureSink) {
     for word in words {
         for fact in Fact::NEXT_TO {
             let key = fact.key(Some(hash::key(word.as_bytes())));
-            each(key, &|| format!("elsewhere {}: {word}", fact.name()));
+            sink.put(key, 1.0, &|| format!("elsewhere {}: {word}", fact.name()));
         }
     }
     for (case, name) in [(Case::Capital, "capital"), (Case::Lower, "lower"), (Case::Other, "other")] {
         for (is_first, place) in [(false, ""), (true, ", first word")] {
             for written in 0..1 << Fact::WRITTEN.len() {
-                each(written_key(case, is_first, written), &|| {
+                sink.put(written_key(case, is_first, written), 1.0, &|| {
                     let facts = Fact::WRITTEN.iter().enumerate().filter(|(bit, _)| written >> bit & 1 == 1);
                     let facts: Vec<&str> = facts.map(|(_, fact)| fact.name()).collect();
                     format!("{name}{place}, elsewhere: {}", facts.join(" "))
                 });
             }
         }
-        layout::name_features(words, case as u64, name, &mut each);
+        layout::name_features(words, case as u64, name, sink);
     }
 }
 

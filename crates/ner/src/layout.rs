@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use consonant_learn::hash;
+use consonant_learn::names::FeatureSink;
 use consonant_text::Sentence;
 
 /// How a sentence is written.
@@ -99,14 +100,8 @@ fn word_key(style: u64, place: u64, word: u64) -> u64 {
     hash::combine(seed(2 + place), hash::combine(style, word))
 }
 
-/// Calls `each` with the key and the name of every feature that the looks of lines may make of words written
-/// in one case.
-pub(crate) fn name_features(
-    words: &BTreeSet<&str>,
-    case: u64,
-    case_name: &str,
-    each: &mut impl FnMut(u64, &dyn Fn() -> String),
-) {
+/// Writes every feature that the looks of lines may make of words written in one case.
+pub(crate) fn name_features(words: &BTreeSet<&str>, case: u64, case_name: &str, sink: &mut impl FeatureSink) {
     const LINES: [&str; 7] = [
         "running",
         "running with numbers",
@@ -119,13 +114,13 @@ pub(crate) fn name_features(
     for (line, name) in LINES[..6].iter().enumerate() {
         for (before, name_before) in LINES.iter().enumerate() {
             for (after, name_after) in LINES.iter().enumerate() {
-                each(lines_key(line as u64, before as u64, after as u64, case), &|| {
+                sink.put(lines_key(line as u64, before as u64, after as u64, case), 1.0, &|| {
                     format!("{case_name}, lines: {name_before} / {name} / {name_after}")
                 });
             }
         }
         for place in 0..=TOP {
-            each(place_key(line as u64, place as u64, case), &|| {
+            sink.put(place_key(line as u64, place as u64, case), 1.0, &|| {
                 format!("{case_name}, line {}: {name}", place + 1)
             });
         }
@@ -134,7 +129,7 @@ pub(crate) fn name_features(
         let lower = word.to_lowercase();
         for (style, name) in [(Style::Titles, "titles"), (Style::Capitals, "capitals")] {
             for (place, name_of_place) in ["before", "here", "after"].iter().enumerate() {
-                each(word_key(style as u64, place as u64, hash::key(lower.as_bytes())), &|| {
+                sink.put(word_key(style as u64, place as u64, hash::key(lower.as_bytes())), 1.0, &|| {
                     format!("in {name}, {name_of_place}: {lower}")
                 });
             }

@@ -3,7 +3,7 @@
 //! A hash kernel knows no names. So training writes down those of the strongest weights, as it finds them in
 //! the parts of the training data. Where features share a weight, the first one found gives the name.
 
-use consonant_learn::names::{self, WantedNames};
+use consonant_learn::names::{self, FeatureSink, WantedNames};
 use consonant_text::Sentence;
 
 use crate::features::{Attribute, Encoded, Features, Vocabulary};
@@ -38,7 +38,7 @@ pub(crate) fn names<'a>(
             list.clear();
             features.of(&encoded, &parts, part, &mut list);
             for (position, number) in list.iter().map(|number| number & mask).enumerate() {
-                wanted.offer(number.into(), || name(sentence, &parts, part, position));
+                wanted.put(number.into(), 1.0, &|| name(sentence, &parts, part, position));
             }
         });
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use consonant_learn::names::NamedFeature;
 use consonant_sequence::features::*;
 
 fn extractor(text: &str, columns: &[&str], resources: Resources) -> Extractor {
@@ -45,7 +46,8 @@ fn keys_of_the_fast_path_are_those_of_the_names() {
             extractor.node_features(&workspace, token, &mut buffer);
             assert_eq!(buffer.values.len(), buffer.keys.len(), "vectors give every feature a value");
             let mut fast: Vec<(u64, f32)> = buffer.iter().collect();
-            let named = extractor.describe(length, |token, column| words[token][column], token, Scope::Node);
+            let mut named: Vec<NamedFeature> = Vec::new();
+            extractor.describe(length, |token, column| words[token][column], token, Scope::Node, &mut named);
             let mut slow: Vec<(u64, f32)> =
                 named.iter().map(|feature| (feature.key, feature.value)).collect();
             fast.sort_by_key(|a| a.0);
@@ -55,8 +57,9 @@ fn keys_of_the_fast_path_are_those_of_the_names() {
             assert_eq!(fast, slow, "token {token} of {length}");
             let mut pairs = Vec::new();
             extractor.pair_features(&workspace, token, &mut pairs);
-            let named = extractor.describe(length, |token, column| words[token][column], token, Scope::Pair);
-            assert_eq!(pairs, named.iter().map(|feature| feature.key).collect::<Vec<_>>());
+            let mut named: Vec<u64> = Vec::new();
+            extractor.describe(length, |token, column| words[token][column], token, Scope::Pair, &mut named);
+            assert_eq!(pairs, named);
         }
     }
 }
@@ -64,11 +67,12 @@ fn keys_of_the_fast_path_are_those_of_the_names() {
 #[test]
 fn names_are_templates_filled_in() {
     let (extractor, words) = everything();
-    let names: Vec<String> = extractor
-        .describe(words.len(), |t, c| words[t][c], 2, Scope::Node)
-        .into_iter()
-        .map(|f| f.name)
-        .collect();
+    let names_at = |token: usize| -> Vec<String> {
+        let mut named: Vec<NamedFeature> = Vec::new();
+        extractor.describe(words.len(), |t, c| words[t][c], token, Scope::Node, &mut named);
+        named.into_iter().map(|feature| feature.name).collect()
+    };
+    let names = names_at(2);
     for expected in [
         "U:New",
         "U:Times",
@@ -86,11 +90,7 @@ fn names_are_templates_filled_in() {
     ] {
         assert!(names.iter().any(|name| name == expected), "{expected} not in {names:?}");
     }
-    let first: Vec<String> = extractor
-        .describe(words.len(), |t, c| words[t][c], 0, Scope::Node)
-        .into_iter()
-        .map(|f| f.name)
-        .collect();
+    let first = names_at(0);
     assert!(first.iter().any(|name| name == "U:_B-1"), "{first:?}");
     assert!(first.iter().any(|name| name == "U11:true_B-2"), "{first:?}");
 }

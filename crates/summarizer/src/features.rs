@@ -1,21 +1,22 @@
 //! The features of parts, by name: concepts (coverage), cut arcs and leading clauses (compression),
 //! sentences.
 //!
-//! Names are written into a buffer and handed to whoever wants them; prediction hashes them, training numbers
-//! them.
+//! Names are written into a buffer and hashed; training keeps them as well.
 
 use std::fmt::Write;
 
+use consonant_learn::hash;
+use consonant_learn::names::FeatureSink;
 use consonant_text::Sentence;
 
 use crate::constraints::Tree;
 use crate::material::{Kind, Material, Profile, SourceSentence, Word, points_back};
 use crate::words::{is_negation, is_punctuation, is_temporal};
 
-/// Hands out features, one after the other.
+/// Writes features into a sink, one after the other.
 pub struct Features<'a> {
     buffer: String,
-    take: &'a mut dyn FnMut(&str, f32),
+    sink: &'a mut dyn FeatureSink,
 }
 
 macro_rules! feature {
@@ -25,16 +26,16 @@ macro_rules! feature {
 }
 
 impl<'a> Features<'a> {
-    /// Gives every feature to `take`.
-    pub fn new(take: &'a mut dyn FnMut(&str, f32)) -> Self {
-        Features { buffer: String::new(), take }
+    /// Writes every feature into `sink`.
+    pub fn new(sink: &'a mut dyn FeatureSink) -> Self {
+        Features { buffer: String::new(), sink }
     }
 
     fn emit(&mut self, value: f32, name: std::fmt::Arguments<'_>) {
         self.buffer.clear();
         // Writing to a string cannot fail.
         let _ = self.buffer.write_fmt(name);
-        (self.take)(&self.buffer, value);
+        self.sink.put(hash::key(self.buffer.as_bytes()), value, &|| self.buffer.clone());
     }
 
     /// The paper's features of a concept: document count, stop words, earliest position and their

@@ -5,6 +5,7 @@
 use consonant_learn::LearnError;
 use consonant_learn::model::Model;
 use consonant_learn::multitask::TaskIndex;
+use consonant_learn::names::NamedFeature;
 use consonant_learn::parts::{PartList, PartMarginals, PartProblem, Parts};
 use consonant_learn::trainer::{self, Method, Parameter, Run, Scorer, Training};
 use consonant_task::{Data, Task as _, Trained, Watch};
@@ -335,12 +336,12 @@ impl NamedExample {
         let prior = start.score(example.task, |features| list(features));
         example.features.push((0, prior as f32));
         self.names.push(None);
-        let names = &mut self.names;
-        let mut take = |name: &str, value: f32| {
+        let mut named: Vec<NamedFeature> = Vec::new();
+        list(&mut Features::new(&mut named));
+        for NamedFeature { value, name, .. } in named {
             example.features.push((0, value));
-            names.push(Some(name.to_string()));
-        };
-        list(&mut Features::new(&mut take));
+            self.names.push(Some(name));
+        }
         example.starts.push(example.features.len() as u32);
     }
 }

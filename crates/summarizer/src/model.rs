@@ -167,10 +167,9 @@ impl Summarizer {
     /// The score of a part for an objective; `list` names its features.
     pub(crate) fn score(&self, objective: Objective, list: impl FnOnce(&mut Features<'_>)) -> f64 {
         let mut sums = [0f32; 3];
-        let mut take = |name: &str, value: f32| {
-            self.weights.add(hash::key(name.as_bytes()), value, &mut sums);
-        };
-        list(&mut Features::new(&mut take));
+        list(&mut Features::new(&mut |key: u64, value: f32| {
+            self.weights.add(key, value, &mut sums);
+        }));
         f64::from(sums[objective as usize])
     }
 

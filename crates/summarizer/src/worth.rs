@@ -5,6 +5,7 @@
 //! or not: some hundreds of targets a topic, where the hinge loss of a whole summary has one. Least squares
 //! on them, held to the built-in weights, is where training begins.
 
+use consonant_learn::names::NamedFeature;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -17,7 +18,7 @@ use crate::references::concept_recall;
 
 /// Concepts of one topic and profile.
 struct Row {
-    features: Vec<(String, f32)>,
+    features: Vec<NamedFeature>,
     /// How many there are.
     concepts: f64,
     /// How much they count: topics count alike.
@@ -48,7 +49,7 @@ pub fn concept_weights(
     let rows: Vec<Row> = topics.par_iter().flat_map_iter(|topic| rows(topic, built_in)).collect();
     let mut counts: FxHashMap<&str, f64> = FxHashMap::default();
     for row in &rows {
-        row.features.iter().for_each(|(name, _)| *counts.entry(name).or_default() += row.concepts);
+        row.features.iter().for_each(|feature| *counts.entry(&feature.name).or_default() += row.concepts);
     }
     counts.retain(|_, count| *count >= f64::from(min_count));
     let mut names: Vec<&str> = counts.into_keys().collect();
@@ -64,7 +65,7 @@ pub fn concept_weights(
     let mut equations = Equations::default();
     for row in &rows {
         let features =
-            row.features.iter().filter_map(|(name, value)| Some((*ids.get(name.as_str())?, *value)));
+            row.features.iter().filter_map(|feature| Some((*ids.get(feature.name.as_str())?, feature.value)));
         equations.push(features, row.weight, row.share - scale * row.built_in);
     }
     let weights = equations.solve(names.len(), strength).into_iter().map(|weight| weight / scale);
@@ -95,8 +96,7 @@ fn rows(topic: &Topic, built_in: &Summarizer) -> Vec<Row> {
     let row = |profile: Profile| {
         let (concepts, sum) = groups[&profile];
         let mut features = Vec::new();
-        let mut take = |name: &str, value: f32| features.push((name.to_string(), value));
-        Features::new(&mut take).concept_of_kind(&material, &profile);
+        Features::new(&mut features).concept_of_kind(&material, &profile);
         Row {
             features,
             concepts,

@@ -1,5 +1,6 @@
 //! What decided a label.
 
+use consonant_learn::names::NamedFeature;
 use consonant_sequence::features::Scope;
 use consonant_task::{Contribution, Explanation};
 use consonant_text::Sentence;
@@ -29,8 +30,10 @@ impl Tagger {
     fn explain_word(&self, sentence: &Sentence, path: &[u32], word: usize) -> Explanation {
         let (chain, labels) = (self.chain(), self.chain().labels());
         let mut rows: Vec<(String, Vec<f32>)> = Vec::new();
+        let mut features: Vec<NamedFeature> = Vec::new();
         let text = |word: usize, column: usize| self.view().text(sentence, word, column);
-        for feature in self.extractor().describe(sentence.len(), text, word, Scope::Node) {
+        self.extractor().describe(sentence.len(), text, word, Scope::Node, &mut features);
+        for feature in features {
             let mut row = vec![0.0; labels.len()];
             chain
                 .explain(feature.key)

@@ -1,6 +1,8 @@
 //! Features of pairs and triples of links: kinds of messages, who wrote them, how they lie (Qian & Liu 2014).
 
-use super::{LinkContext, Sink, put};
+use consonant_learn::names::FeatureSink;
+
+use super::{Features, LinkContext, put};
 use crate::conversation::{Conversation, Unit};
 use crate::parts::{LinkParts, Pair, PairShape, Triple};
 use crate::words::Cues;
@@ -10,7 +12,7 @@ pub(super) fn pair_features(
     contexts: &[LinkContext],
     parts: &LinkParts,
     pair: &Pair,
-    sink: &mut impl Sink,
+    out: &mut Features<'_, impl FeatureSink>,
 ) {
     let [(s, t), (u, v)] = pair.links.map(|link| parts.links()[link]);
     let [a, b] = pair.links.map(|link| &contexts[link]);
@@ -26,25 +28,25 @@ pub(super) fn pair_features(
     let kind = |unit: usize| units[unit].cues.kind();
     let asks = |unit: usize| units[unit].cues.has(Cues::QUESTION);
 
-    put!(sink, "pair", shape);
-    put!(sink, "pair authors", shape_same);
-    put!(sink, "pair across", shape_same, across);
-    put!(sink, "pair distance", shape, a.distance, b.distance);
-    put!(sink, "pair distance authors", shape_same, a.distance);
-    put!(sink, "pair calls", shape_same, a.calls, b.calls);
-    put!(sink, "pair called", shape_same, a.called, b.called);
-    put!(sink, "pair ranks", shape_same, a.rank, b.rank);
-    put!(sink, "pair minutes", shape_same, a.minutes, b.minutes);
-    put!(sink, "pair questions", shape_same, asks(s), asks(t), asks(u), asks(v));
-    put!(sink, "pair source kinds", shape, kind(s), kind(u), same);
-    put!(sink, "pair target kinds", shape, kind(t), kind(v), same);
-    put!(sink, "pair kinds", shape, kind(u), kind(v), same);
-    put!(sink, "pair similarity", shape, a.similarity, b.similarity);
+    put!(out, "pair", shape);
+    put!(out, "pair authors", shape_same);
+    put!(out, "pair across", shape_same, across);
+    put!(out, "pair distance", shape, a.distance, b.distance);
+    put!(out, "pair distance authors", shape_same, a.distance);
+    put!(out, "pair calls", shape_same, a.calls, b.calls);
+    put!(out, "pair called", shape_same, a.called, b.called);
+    put!(out, "pair ranks", shape_same, a.rank, b.rank);
+    put!(out, "pair minutes", shape_same, a.minutes, b.minutes);
+    put!(out, "pair questions", shape_same, asks(s), asks(t), asks(u), asks(v));
+    put!(out, "pair source kinds", shape, kind(s), kind(u), same);
+    put!(out, "pair target kinds", shape, kind(t), kind(v), same);
+    put!(out, "pair kinds", shape, kind(u), kind(v), same);
+    put!(out, "pair similarity", shape, a.similarity, b.similarity);
     if pair.shape == PairShape::Row {
-        put!(sink, "row opening", shape, units[s].opening[0]);
-        put!(sink, "row thanks", shape, units[s].cues.has(Cues::THANKS), same, a.distance);
+        put!(out, "row opening", shape, units[s].opening[0]);
+        put!(out, "row thanks", shape, units[s].cues.has(Cues::THANKS), same, a.distance);
     } else {
-        put!(sink, "column opening", shape_same, units[u].opening[0]);
+        put!(out, "column opening", shape_same, units[u].opening[0]);
     }
 }
 
@@ -53,7 +55,7 @@ pub(super) fn triple_features(
     contexts: &[LinkContext],
     parts: &LinkParts,
     triple: &Triple,
-    sink: &mut impl Sink,
+    out: &mut Features<'_, impl FeatureSink>,
 ) {
     let links = triple.links.map(|link| parts.links()[link]);
     let [a, b, c] = triple.links.map(|link| &contexts[link]);
@@ -65,10 +67,10 @@ pub(super) fn triple_features(
     let authors = (own * 2 + same(first, middle)) * 4 + same(middle, last) * 2 + same(first, last);
     let [kind, next, final_kind] = [first, middle, last].map(|unit| unit.cues.kind());
 
-    put!(sink, "triple");
-    put!(sink, "triple authors", authors);
-    put!(sink, "triple distance", authors, a.distance);
-    put!(sink, "triple source kinds", kind, next, final_kind);
-    put!(sink, "triple target kind", target.cues.kind(), authors);
-    put!(sink, "triple calls", authors, a.calls, b.calls, c.calls);
+    put!(out, "triple");
+    put!(out, "triple authors", authors);
+    put!(out, "triple distance", authors, a.distance);
+    put!(out, "triple source kinds", kind, next, final_kind);
+    put!(out, "triple target kind", target.cues.kind(), authors);
+    put!(out, "triple calls", authors, a.calls, b.calls, c.calls);
 }

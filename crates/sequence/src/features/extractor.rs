@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use consonant_learn::hash;
-use consonant_learn::names::WantedNames;
+use consonant_learn::names::{FeatureSink, WantedNames};
 use rustc_hash::FxHashMap;
 
 use super::program::{ABSENT, Plural, Templates, piece_key};
@@ -47,17 +47,6 @@ impl FeatureBuffer {
 pub struct Extractor {
     templates: Arc<Templates>,
     resources: Arc<Resources>,
-}
-
-/// A feature in words, for explanations.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NamedFeature {
-    /// Its key.
-    pub key: u64,
-    /// Its value.
-    pub value: f32,
-    /// The template filled in, as CRF++ would write it.
-    pub name: String,
 }
 
 /// What is known of the distinct values of one column: for each, a row of keys.
@@ -224,16 +213,17 @@ impl Extractor {
         }
     }
 
-    /// The features of a token in words. Slow: for explanations.
+    /// Writes the features of a token with their names: the templates filled in, as CRF++ would write them.
+    /// Slow: for explanations.
     pub fn describe<'s>(
         &self,
         length: usize,
         value: impl Fn(usize, usize) -> &'s str,
         token: usize,
         scope: Scope,
-    ) -> Vec<NamedFeature> {
+        sink: &mut impl FeatureSink,
+    ) {
         let phrases = self.phrase_places(length, &value);
-        let mut named = Vec::new();
         for template in &self.templates.templates {
             if template.scope != scope && template.scope != Scope::Both {
                 continue;
@@ -251,31 +241,21 @@ impl Extractor {
                 reader.load(value(place, piece.column));
                 let (head, tail) = (&template.literals[0], &template.literals[1]);
                 reader.ngrams(piece.function, |gram| {
-                    named.push(NamedFeature {
-                        key: hash::combine(seed, piece_key(gram)),
-                        value: 1.0,
-                        name: format!("{head}{gram}{tail}"),
-                    });
+                    sink.put(hash::combine(seed, piece_key(gram)), 1.0, &|| format!("{head}{gram}{tail}"));
                 });
                 if let (Function::Vector, Some(vectors)) = (piece.function, &self.resources.vectors)
                     && let Some(row) = vectors.row(reader.value(), reader.lower())
                 {
                     for (dimension, &number) in vectors.values(row).iter().enumerate() {
                         let key = hash::combine(seed, dimension as u64 + 1);
-                        named.push(NamedFeature {
-                            key,
-                            value: number,
-                            name: format!("{head}{dimension}{tail}"),
-                        });
+                        sink.put(key, number, &|| format!("{head}{dimension}{tail}"));
                     }
                 }
                 continue;
             }
-            let mut key = seed;
-            let mut name = template.literals[0].clone();
-            let complete = template.pieces.iter().zip(&template.literals[1..]).all(|(piece, literal)| {
+            let texts = template.pieces.iter().map(|piece| {
                 let place = token as isize + piece.offset as isize;
-                let text = match usize::try_from(place).ok().filter(|&place| place < length) {
+                match usize::try_from(place).ok().filter(|&place| place < length) {
                     None if is_resource(piece.function) => None,
                     None if place < 0 => Some(boundary(place)),
                     None => Some(boundary(place - length as isize + 1)),
@@ -289,18 +269,15 @@ impl Extractor {
                                 .map(str::to_owned)
                         }
                     },
-                };
-                let Some(text) = text else { return false };
-                key = hash::combine(key, piece_key(&text));
-                name.push_str(&text);
-                name.push_str(literal);
-                true
+                }
             });
-            if complete {
-                named.push(NamedFeature { key, value: 1.0, name });
-            }
+            let Some(texts) = texts.collect::<Option<Vec<String>>>() else { continue };
+            let key = texts.iter().fold(seed, |key, text| hash::combine(key, piece_key(text)));
+            sink.put(key, 1.0, &|| {
+                let filled = texts.iter().zip(&template.literals[1..]);
+                filled.fold(template.literals[0].clone(), |name, (text, literal)| name + text + literal)
+            });
         }
-        named
     }
 
     /// Finds names for a loaded sentence's node features.
@@ -314,11 +291,9 @@ impl Extractor {
         let mut features = FeatureBuffer::default();
         for token in 0..length {
             self.node_features(workspace, token, &mut features);
-            // Names are slow to make.
+            // Texts are slow to make.
             if features.keys.iter().any(|&key| wanted.wants(key)) {
-                for feature in self.describe(length, &value, token, Scope::Node) {
-                    wanted.offer(feature.key, || feature.name);
-                }
+                self.describe(length, &value, token, Scope::Node, wanted);
             }
         }
     }

@@ -8,6 +8,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
+//! use consonant_learn::names::NamedFeature;
 //! use consonant_sequence::features::{Extractor, FeatureBuffer, Resources, Scope, Templates};
 //!
 //! let resources = Arc::new(Resources::default());
@@ -21,7 +22,9 @@
 //! extractor.node_features(&workspace, 1, &mut features);
 //! assert_eq!(features.keys.len(), 4);
 //!
-//! let names: Vec<String> = extractor.describe(2, |token, _| words[token], 1, Scope::Node).into_iter().map(|f| f.name).collect();
+//! let mut named: Vec<NamedFeature> = Vec::new();
+//! extractor.describe(2, |token, _| words[token], 1, Scope::Node, &mut named);
+//! let names: Vec<&str> = named.iter().map(|feature| feature.name.as_str()).collect();
 //! assert_eq!(names, ["U00:dog", "U01:the/dog", "U02:g", "U02:og"]);
 //! # Ok::<(), consonant_sequence::features::FeatureError>(())
 //! ```
@@ -35,7 +38,7 @@ mod template;
 mod value;
 
 pub use error::FeatureError;
-pub use extractor::{Extractor, FeatureBuffer, FeatureWorkspace, NamedFeature};
+pub use extractor::{Extractor, FeatureBuffer, FeatureWorkspace};
 pub use program::Templates;
 pub use resource::{Clusters, Gazetteer, Place, Resources, Vectors};
 pub use sums::TypeSums;
