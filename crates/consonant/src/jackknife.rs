@@ -7,8 +7,8 @@ use consonant_text::Sentence;
 
 use crate::{Error, Tagger};
 
-/// Tags each of so many parts of the training data by a tagger that was trained on the others, so that who
-/// learns from the tags meets tags as wrong as those of prediction.
+/// Splits training data into parts and tags each by a tagger that was trained on the others, so that a model
+/// that learns from the tags meets tags as wrong as those it will see in prediction.
 #[derive(Debug, Clone, Copy)]
 pub struct Jackknife<'t> {
     /// A tagger of the column that is wanted.

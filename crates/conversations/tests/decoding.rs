@@ -90,6 +90,17 @@ fn decoders_find_or_bound_the_best_of_all_sets() {
 }
 
 #[test]
+fn scores_that_are_no_numbers_are_refused() {
+    let (parts, mut scores) = problem(&mut Random(3), 5, GraphKind::Triples, Constraint::Any);
+    scores.fill(f32::NAN);
+    for &method in LinkMethod::ALL {
+        let mut decoder = LinkDecoder::new(method);
+        decoder.reduce = false;
+        assert!(decoder.decode(&parts, &scores, &mut Vec::new()).is_err(), "{method}");
+    }
+}
+
+#[test]
 fn two_slave_never_ends_above_the_naive_bound() {
     let mut random = Random(11);
     for round in 0..24 {

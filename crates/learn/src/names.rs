@@ -12,7 +12,7 @@ use crate::model::{Model, ModelWriter, Section};
 
 /// Where features go.
 pub trait FeatureSink {
-    /// Takes a feature. Sinks that want no name never make it, so that it costs nothing where keys alone count.
+    /// Takes a feature. A sink that wants no name never makes it: where keys alone count, names cost nothing.
     fn put(&mut self, key: u64, value: f32, name: &dyn Fn() -> String);
 }
 

@@ -118,6 +118,42 @@ fn every_method_learns() {
     }
 }
 
+/// A decoder that takes no score but those that training begins with.
+struct Refusing(Classes);
+
+impl Parts for Refusing {
+    type Workspace = ();
+
+    fn workspace(&self) {}
+
+    fn examples(&self) -> usize {
+        self.0.examples()
+    }
+
+    fn parameters(&self) -> usize {
+        self.0.parameters()
+    }
+
+    fn list(&self, example: usize, _: &mut (), parts: &mut PartList) -> Result<(), LearnError> {
+        self.0.list(example, &mut (), parts)
+    }
+
+    fn decode(&self, at: usize, scores: &[f32], _: &mut (), predicted: &mut [f32]) -> Result<(), LearnError> {
+        match scores.iter().all(|score| score.abs() <= 1.0) {
+            true => self.0.decode(at, scores, &mut (), predicted),
+            false => Err(LearnError::task(std::io::Error::other("these scores are refused"))),
+        }
+    }
+}
+
+#[test]
+fn a_decoder_that_refuses_scores_ends_the_training() {
+    let task = Refusing(Classes::generate(300, false));
+    let run = Run { epochs: 10, ..Run::default() };
+    let refused = train(&PartProblem::new(&task), &Training::new(Method::AveragedPerceptron), run);
+    assert!(refused.is_err_and(|error| error.to_string().contains("these scores are refused")));
+}
+
 #[test]
 fn bits_do_not_depend_on_threads() {
     let task = Classes::generate(200, true);

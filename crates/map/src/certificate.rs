@@ -58,6 +58,7 @@ impl From<f64> for Gap {
 
 impl Gap {
     /// The same gap for a problem whose scores are about as large as `scale`.
+    #[must_use]
     pub fn at_scale(self, scale: f64) -> Self {
         Gap { least: scale.min(1.0), ..self }
     }
@@ -113,6 +114,7 @@ impl Certificate {
     }
 
     /// The same, with what it took.
+    #[must_use]
     pub fn after(self, iterations: usize, seconds: f64) -> Self {
         Certificate { iterations, seconds, ..self }
     }

@@ -76,6 +76,8 @@ mod tests {
     fn documents_begin_at_their_marks() {
         let text = sentences(&["-DOCSTART-", "a b", "c", "-DOCSTART-", "d"]);
         assert_eq!(groups(&text), [vec![0, 1], vec![2]]);
+        let text = sentences(&["a", "b", "-DOCSTART-", "c"]);
+        assert_eq!(groups(&text), [vec![0, 1], vec![2]], "what stands before the first mark is one document");
     }
 
     #[test]

@@ -208,6 +208,14 @@ fn very_many_candidates_bound_the_work_and_the_certificate_says_so() {
 }
 
 #[test]
+fn scores_that_are_no_numbers_are_refused() {
+    let (parts, mut scores) = problem(&mut Random(3), 5, 100, kinds(3), RootChildren::One).unwrap();
+    scores.fill(f32::NAN);
+    let mut decoder = TreeDecoder::new(TreeDecoderOptions::default());
+    assert!(decoder.decode(&parts, &scores, &mut Vec::new()).is_err());
+}
+
+#[test]
 fn projective_trees_agree_with_brute_force() {
     let mut random = Random(8);
     for round in 0..400 {

@@ -55,6 +55,7 @@ pub fn read(text: &str, format: Format) -> Result<Problem, FormatError> {
 /// Why a problem could not be read.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}{message}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
+#[non_exhaustive]
 pub struct FormatError {
     /// The line, counted from one, where the format has lines.
     pub line: Option<usize>,
@@ -63,6 +64,11 @@ pub struct FormatError {
 }
 
 impl FormatError {
+    /// An error that has no line.
+    pub fn new(message: impl Into<String>) -> Self {
+        FormatError { line: None, message: message.into() }
+    }
+
     pub(crate) fn at(line: usize, message: impl Into<String>) -> Self {
         FormatError { line: Some(line), message: message.into() }
     }

@@ -55,7 +55,7 @@ fn describe(error: &serde_json::Error) -> String {
 }
 
 fn wrong(place: &str, problem: impl std::fmt::Display) -> FormatError {
-    FormatError { line: None, message: format!("{place}: {problem}") }
+    FormatError::new(format!("{place}: {problem}"))
 }
 
 fn object<'a>(value: &'a Value, place: &str) -> Result<&'a Map<String, Value>, FormatError> {
@@ -242,7 +242,7 @@ impl Reader {
     }
 }
 
-/// Kinds over so many literals.
+/// Kinds over a fixed number of literals.
 fn over_literals(
     kind: &str,
     literals: usize,

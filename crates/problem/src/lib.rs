@@ -128,7 +128,7 @@ pub enum Kind {
         /// The score.
         score: f64,
     },
-    /// At most so many literals hold.
+    /// At most this many literals hold.
     Budget {
         /// How many.
         limit: usize,
@@ -250,7 +250,7 @@ impl Problem {
     pub fn variable_error(&self, variable: usize, problem: impl std::fmt::Display) -> FormatError {
         match self.lines.get(variable) {
             Some(&line) => FormatError::at(line as usize, problem.to_string()),
-            None => FormatError { line: None, message: format!("variables[{variable}]: {problem}") },
+            None => FormatError::new(format!("variables[{variable}]: {problem}")),
         }
     }
 
@@ -259,7 +259,7 @@ impl Problem {
         let kind = self.factors[factor].kind.name();
         match self.lines.get(self.variables.len() + factor) {
             Some(&line) => FormatError::at(line as usize, format!("factor {}: {problem}", factor + 1)),
-            None => FormatError { line: None, message: format!("factors[{factor}] ({kind}): {problem}") },
+            None => FormatError::new(format!("factors[{factor}] ({kind}): {problem}")),
         }
     }
 }

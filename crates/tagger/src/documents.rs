@@ -24,7 +24,7 @@ const LEAST_AGREEMENT: f64 = 0.99;
 const MOST_AGREEMENT: f64 = 0.9;
 
 /// The words that keep one label through a document.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConstantWords {
     words: FxHashSet<u64>,
 }
@@ -194,6 +194,10 @@ mod tests {
         );
         let unmarked: String = styles(60).iter().map(|s| s.to_string().replace("# newdoc\n", "")).collect();
         assert!(ConstantWords::find(&read(&unmarked), Column::Upos, &labels).is_empty());
+        // What stands before the first mark is a document too.
+        let all: String = styles(60).iter().map(ToString::to_string).collect();
+        let without_first = read(&all.replacen("# newdoc\n", "", 1));
+        assert_eq!(ConstantWords::find(&without_first, Column::Upos, &labels), found);
     }
 
     #[test]

@@ -192,11 +192,12 @@ fn small_weights_can_be_left_out_of_the_file() {
 #[test]
 fn threads_and_what_was_tagged_before_change_nothing() {
     let (sentences, text) = (corpus(60, 1), corpus(300, 5));
-    let tagger = open(&train(&sentences, None, quick(Column::Upos)).unwrap());
+    let pool = |threads: usize| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    // Opened in a smaller pool than it works in.
+    let tagger = pool(1).install(|| open(&train(&sentences, None, quick(Column::Upos)).unwrap()));
     let request = TaggerOptions::new().marginals(true).n_best(3usize);
     let tag = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| {
+        pool(threads).install(|| {
             let mut tagged = text.clone();
             let decoded = tagger.decode(&mut tagged, &request).unwrap();
             let values: Vec<u64> =

@@ -158,6 +158,7 @@ pub fn open_as(path: &Path, formats: &[Format], expected: &str) -> Result<(Input
 }
 
 /// Sentences in CoNLL-U or columns.
+#[derive(Debug)]
 pub struct SentenceItems {
     reader: SentenceReader<Input>,
     /// The sentence that was read too far.
@@ -235,6 +236,7 @@ impl ItemReader<Sentence> for SentenceItems {
 }
 
 /// Records, one JSON object a line.
+#[derive(Debug)]
 pub struct Lines<T> {
     reader: JsonlReader<Input, T>,
     name: Arc<str>,

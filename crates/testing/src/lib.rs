@@ -53,7 +53,7 @@ impl Random {
     }
 }
 
-/// The best value over all assignments of variables with so many states each; minus infinity without any.
+/// The best value over all assignments of variables with these numbers of states; minus infinity without any.
 pub fn best_of_all(sizes: &[usize], mut value: impl FnMut(&[u32]) -> f64) -> f64 {
     let mut best = f64::NEG_INFINITY;
     if sizes.contains(&0) {

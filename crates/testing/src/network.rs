@@ -26,7 +26,7 @@ pub struct Recipe {
     pub arity: usize,
     /// Tables at most.
     pub tables: usize,
-    /// One entry in so many is forbidden; zero for none.
+    /// One entry in this many is forbidden; zero for none.
     pub forbidden: usize,
     /// Whether scores are whole numbers.
     pub integer: bool,

@@ -95,6 +95,7 @@ impl Default for Columns {
 }
 
 /// Reads blocks of columns; the first row of the file settles separator and width.
+#[derive(Debug)]
 pub(crate) struct Grammar {
     columns: Columns,
     layout: Option<Layout>,

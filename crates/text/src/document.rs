@@ -260,6 +260,7 @@ pub fn ranges(sentences: &[Sentence]) -> Vec<Range<usize>> {
 /// An iterator of documents: sentences from one document mark to the next.
 ///
 /// A file without marks is one document, however long.
+#[derive(Debug)]
 pub struct Documents<R> {
     reader: SentenceReader<R>,
     next: Option<Sentence>,

@@ -99,6 +99,7 @@ pub type Tag<'a> = Option<(Position, &'a str)>;
 /// A label that is not of its scheme, or may not stand where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("label `{label}` of word {} may not stand {after} in {scheme}; {hint}", .word + 1)]
+#[non_exhaustive]
 pub struct LabelError {
     /// The word, counted from 0.
     pub word: usize,

@@ -97,6 +97,7 @@ pub enum Kind {
 
 /// What is wrong, whatever the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fault {
     /// The family of errors it belongs to.
     pub kind: Kind,
@@ -132,6 +133,7 @@ impl Fault {
 ///
 /// It is displayed as `file:line:column: expected …, came …; hint`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[non_exhaustive]
 pub struct FormatError {
     /// Name of the file, or `<stdin>`.
     #[serde(serialize_with = "arc_str")]

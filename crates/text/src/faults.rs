@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::error::{Fault, FormatError};
 
 /// The faults of one block, of which the first `room` are kept in full and the others counted.
+#[derive(Debug)]
 pub(crate) struct Faults {
     pub file: Arc<str>,
     pub first_line: u64,

@@ -37,6 +37,7 @@ pub struct Paragraph {
 /// assert_eq!((paragraphs[1].byte, paragraphs[1].character, paragraphs[1].line), (21, 19, 4));
 /// # Ok::<(), consonant_text::Error>(())
 /// ```
+#[derive(Debug)]
 pub struct ParagraphReader<R> {
     blocks: Blocks<R>,
     byte: u64,
@@ -63,6 +64,7 @@ impl<R: Read> ParagraphReader<R> {
     }
 
     /// Limits the length of a paragraph in bytes; the default is [`DEFAULT_MAX_LENGTH`].
+    #[must_use]
     pub fn max_length(mut self, bytes: usize) -> Self {
         self.blocks.set_max_length(bytes);
         self

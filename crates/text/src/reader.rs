@@ -30,6 +30,7 @@ use crate::sentence::Sentence;
 /// assert_eq!(written, text.as_bytes());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Debug)]
 pub struct SentenceReader<R> {
     blocks: Blocks<R>,
     grammar: Grammar,
@@ -37,11 +38,13 @@ pub struct SentenceReader<R> {
     trailer: String,
 }
 
+#[derive(Debug)]
 enum Grammar {
     Conllu,
     Columns(Box<ColumnsState>),
 }
 
+#[derive(Debug)]
 struct ColumnsState {
     grammar: columns::Grammar,
     /// Document marks and blank lines that belong to the sentence to come.
@@ -100,6 +103,7 @@ impl<R: Read> SentenceReader<R> {
     }
 
     /// Limits the length of a sentence in bytes; the default is [`DEFAULT_MAX_LENGTH`].
+    #[must_use]
     pub fn max_length(mut self, bytes: usize) -> Self {
         self.blocks.set_max_length(bytes);
         self
@@ -250,6 +254,7 @@ impl<R: Read> Iterator for SentenceReader<R> {
 }
 
 /// An iterator of batches of sentences, in order; an error comes after the sentences before it.
+#[derive(Debug)]
 pub struct Batches<R> {
     reader: SentenceReader<R>,
     size: usize,

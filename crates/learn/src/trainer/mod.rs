@@ -117,6 +117,21 @@ pub struct Run<'a> {
     pub interrupt: Option<&'a AtomicBool>,
 }
 
+/// All but the weights to start from and who is told.
+impl fmt::Debug for Run<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run")
+            .field("epochs", &self.epochs)
+            .field("patience", &self.patience)
+            .field("shuffle", &self.shuffle)
+            .field("seed", &self.seed)
+            .field("batch", &self.batch)
+            .field("threads", &self.threads)
+            .field("checkpoint", &self.checkpoint)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Default for Run<'_> {
     fn default() -> Self {
         Self {

@@ -18,6 +18,7 @@ use crate::factor::Closed;
 use crate::group::Group;
 use rustc_hash::FxHashMap;
 use std::any::TypeId;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -66,6 +67,17 @@ pub struct Graph {
 }
 
 const MAX_SLOTS: usize = (u32::MAX >> 1) as usize;
+
+/// How large it is; scores are read one by one.
+impl fmt::Debug for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (variables, factors) = (self.variables(), self.factors());
+        f.debug_struct("Graph")
+            .field("variables", &variables)
+            .field("factors", &factors)
+            .finish_non_exhaustive()
+    }
+}
 
 impl Graph {
     /// An empty graph.

@@ -31,7 +31,7 @@ impl Graph {
     pub(crate) fn with_factors(problem: &Problem) -> Result<(Graph, Vec<Option<FactorId>>), FormatError> {
         let mut graph = Graph::new();
         let constant = graph.add_constant(problem.constant);
-        constant.map_err(|e| FormatError { line: None, message: format!("constant: {e}") })?;
+        constant.map_err(|e| FormatError::new(format!("constant: {e}")))?;
         for (index, variable) in problem.variables.iter().enumerate() {
             let added = match (variable.binary, &variable.scores[..]) {
                 (true, &[off, on]) => graph.scored_binary(off, on),

@@ -21,6 +21,7 @@ use crate::flat::Refill;
 use crate::group::{SlotState, Sweep, SweepSettings, in_sense, join};
 use crate::model::Graph;
 use crate::solution::{Solution, TracePoint};
+use std::fmt;
 use std::time::Instant;
 
 /// When AD3 stops and what it reports.
@@ -75,6 +76,12 @@ pub struct Ad3 {
     /// Limits and tolerances; may be changed between solves.
     pub options: Ad3Options,
     state: Option<State>,
+}
+
+impl fmt::Debug for Ad3 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ad3").field("options", &self.options).finish_non_exhaustive()
+    }
 }
 
 /// How much copies count against the previous belief in the update (over-relaxation, Eckstein & Bertsekas

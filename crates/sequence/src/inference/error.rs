@@ -2,6 +2,7 @@
 
 /// Why inference refused its input or found nothing to answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum InferenceError {
     /// An array does not have the length that its companions call for.
     #[error("{what}: expected {expected} values, found {found}")]

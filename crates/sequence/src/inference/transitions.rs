@@ -148,6 +148,7 @@ impl Transitions {
     /// The same constraints with every score zero.
     ///
     /// Pairs forbidden by the mask stay forbidden; pairs forbidden by a loaded minus infinity do too.
+    #[must_use]
     pub fn constraints_only(&self) -> Self {
         let mut copy = self.clone();
         match &mut copy.kind {

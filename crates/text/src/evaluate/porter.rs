@@ -184,7 +184,7 @@ fn ends_in_double_consonant(word: &str) -> bool {
 
 /// The paper's *o: consonant, vowel, consonant, the last not `w`, `x` or `y`.
 fn ends_in_short_syllable(word: &str) -> bool {
-    // The kinds of the last three letters, as far as there are so many.
+    // The kinds of the last three letters, or of fewer if the word is shorter.
     let mut last_three = [false, false, false];
     consonants(word).for_each(|kind| last_three = [last_three[1], last_three[2], kind]);
     word.len() >= 3 && last_three == [true, false, true] && !word.ends_with(['w', 'x', 'y'])

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::io::{self, Read};
 use std::sync::Arc;
 
@@ -56,6 +57,14 @@ enum Found {
 }
 
 const FIRST_BUFFER: usize = 1 << 18;
+
+/// Where it stands, and none of the text.
+impl<R> fmt::Debug for Blocks<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, next_line, .. } = self;
+        f.debug_struct("Blocks").field("file", file).field("next_line", next_line).finish_non_exhaustive()
+    }
+}
 
 impl<R: Read> Blocks<R> {
     pub fn new(reader: R, file: Arc<str>, max_length: usize) -> Self {

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Chain, Cursor, Read};
 use std::path::Path;
@@ -37,6 +38,12 @@ pub struct Input {
 
 /// How many bytes are looked at to tell a format.
 const HEAD: usize = 1 << 13;
+
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Input").field("name", &self.name).finish_non_exhaustive()
+    }
+}
 
 impl Input {
     /// Opens a file; `-` is standard input.

@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorList, Fault, FormatError, Kind};
 use crate::input::{Blocks, DEFAULT_MAX_LENGTH, Input, check_text};
 
 /// Reads records of one type, or of any ([`AnyRecord`](super::AnyRecord)), with bounded memory.
+#[derive(Debug)]
 pub struct JsonlReader<R, T> {
     blocks: Blocks<R>,
     /// Blank lines that belong to the record to come, or to the end.
@@ -32,6 +33,7 @@ impl<R: Read, T: Record> JsonlReader<R, T> {
     }
 
     /// Limits the length of a line in bytes; the default is [`DEFAULT_MAX_LENGTH`].
+    #[must_use]
     pub fn max_length(mut self, bytes: usize) -> Self {
         self.blocks.set_max_length(bytes);
         self

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::io::{self, Read};
 use std::sync::Arc;
 
@@ -45,6 +46,14 @@ pub struct PassageReader<R> {
     next: Passage,
     /// Least and greatest length of a passage.
     lengths: (usize, usize),
+}
+
+/// Where it stands, and none of the text.
+impl<R> fmt::Debug for PassageReader<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, next, .. } = self;
+        f.debug_struct("PassageReader").field("file", file).field("line", &next.line).finish_non_exhaustive()
+    }
 }
 
 impl<R: Read> PassageReader<R> {

@@ -44,7 +44,7 @@ impl SentenceBuilder {
         SentenceBuilder::default()
     }
 
-    /// A sentence without words that has room for so many tokens, and so many bytes in all of its text.
+    /// A sentence without words that has room for a number of tokens and for the bytes of all its text.
     pub fn with_capacity(tokens: usize, bytes: usize) -> Self {
         let mut builder = SentenceBuilder::new();
         let Sentence { arena, cells, rows, words, heads, .. } = &mut builder.sentence;

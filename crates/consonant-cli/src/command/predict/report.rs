@@ -37,7 +37,7 @@ impl Report {
         Ok(Report { out, units: Vec::new(), total: Total::default() })
     }
 
-    /// Adds units that took so many seconds together, by the clock.
+    /// Adds units that together took this many seconds by the clock.
     pub fn add(&mut self, units: Vec<Unit>, seconds: f64) {
         if self.out.is_none() {
             return;

@@ -4,6 +4,8 @@
 //! patterns over the same vertices. Every slave has its own copy of its vertices; multipliers make the copies
 //! agree, by projected subgradient.
 
+use std::fmt;
+
 use crate::flat::Refill;
 use crate::pattern::{Forest, PatternModel};
 use crate::solution::Solution;
@@ -17,6 +19,12 @@ pub struct SpanningTrees {
     /// Limits, step rule, first tree and trace.
     pub options: MasterOptions,
     master: Master<Cover>,
+}
+
+impl fmt::Debug for SpanningTrees {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpanningTrees").field("options", &self.options).finish_non_exhaustive()
+    }
 }
 
 impl SpanningTrees {

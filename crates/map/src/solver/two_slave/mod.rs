@@ -9,6 +9,8 @@ mod bits;
 mod pairs;
 mod reduce;
 
+use std::fmt;
+
 use crate::cut::Cut;
 use crate::flat::Refill;
 use crate::pattern::PatternModel;
@@ -37,6 +39,12 @@ pub struct TwoSlave {
     /// The form of the cut slave.
     pub reduction: Reduction,
     master: Master<TreeAndCut>,
+}
+
+impl fmt::Debug for TwoSlave {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TwoSlave").field("options", &self.options).finish_non_exhaustive()
+    }
 }
 
 impl TwoSlave {
