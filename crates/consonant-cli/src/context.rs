@@ -26,7 +26,7 @@ pub struct GlobalOptions {
 
 /// Handed to every command; the only door to threads, randomness and messages.
 pub struct Context {
-    /// Seed of every random choice, if `--seed` says one; a settings file may say another.
+    /// Seed of every random choice, if `--seed` gives one; a settings file may give another.
     pub seed: Option<u64>,
     /// Number of threads in rayon's global pool (`--threads`), for libraries that want to be told.
     pub threads: usize,

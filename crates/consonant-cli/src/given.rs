@@ -11,7 +11,7 @@ use consonant::registry::{Given, fields};
 use consonant::task::Settings;
 use serde_json::{Map, Value};
 
-/// What only those who study a method turn.
+/// The heading of what only those who study a method change.
 const RESEARCH: &str = "Research";
 
 /// A setting and its default.

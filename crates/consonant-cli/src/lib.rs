@@ -47,7 +47,7 @@ fn usage_error(message: impl Into<String>) -> anyhow::Error {
     anyhow::Error::new(Usage(message.into()))
 }
 
-/// Whether an error is the user's way to ask, not the data or the work.
+/// Whether an error lies in how the user asked, not in the data or the work.
 fn is_usage(error: &anyhow::Error) -> bool {
     error
         .chain()

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-/// How often a log without a terminal hears of a running piece of work.
+/// How often a log that is no terminal is told of work in progress.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Speaks on standard error; clones speak through the same bars.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use consonant_learn::LearnError;
 use consonant_task::{ItemError, Usage};
 
-/// What a client of the library hears when something cannot be done: what was expected, what came, and what
+/// What a client of the library is told when something cannot be done: what was expected, what came, and what
 /// to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -52,7 +52,7 @@ pub enum Error {
     /// There are no embedded models.
     #[error("this was built without models; name a folder of models (--models DIR, `Models::folder`)")]
     NoModels,
-    /// A folder of models is none.
+    /// What should be a folder of models is not one.
     #[error("{} is not a folder; expected one with files such as tagger.model", .0.display())]
     NoFolder(PathBuf),
     /// A model of a task that is not in the registry.
@@ -73,7 +73,7 @@ impl Error {
         Self::boxed(Box::new(error))
     }
 
-    /// The same for an error whose type is gone.
+    /// The same for an error whose type was erased.
     pub fn boxed(error: Box<dyn std::error::Error + Send + Sync>) -> Self {
         let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error.as_ref());
         while let Some(error) = cause {

@@ -1,7 +1,7 @@
 //! The tasks that there are, one line each, and what every client does with any of them.
 
 use std::any::Any;
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::io::Write;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -122,6 +122,15 @@ pub struct TrainingFiles<'f> {
     pub jackknife: Option<Jackknife<'f>>,
 }
 
+impl fmt::Debug for TrainingFiles<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TrainingFiles")
+            .field("sources", &self.sources)
+            .field("dev", &self.dev)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What a prediction reads and writes.
 pub struct Prediction<'p> {
     /// The input files; `-` is standard input.
@@ -132,13 +141,23 @@ pub struct Prediction<'p> {
     pub given: &'p Given,
     /// Who fills in the layers that the model reads.
     pub annotator: Option<&'p dyn Annotate>,
-    /// Hears of each problem that is solved, in JSON.
+    /// Called with each problem that is solved, in JSON.
     pub problems: Option<&'p mut dyn FnMut(String) -> Result<(), Error>>,
-    /// Hears of each batch: how many items, the units that were decoded, the seconds it took by the clock.
+    /// Called after each batch: how many items, the units that were decoded, the seconds it took by the
+    /// clock.
     pub done: &'p mut dyn FnMut(usize, Vec<Unit>, f64),
 }
 
-/// A task whose type is gone.
+impl fmt::Debug for Prediction<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prediction")
+            .field("inputs", &self.inputs)
+            .field("given", &self.given)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A task whose type is known only at run time.
 pub trait AnyTask: Debug + Send + Sync {
     /// [`Task::NAME`].
     fn name(&self) -> &'static str;
@@ -179,7 +198,7 @@ pub trait AnyTask: Debug + Send + Sync {
     fn stored_settings(&self, model: &Model) -> Result<String, Error>;
 }
 
-/// A model whose task's type is gone.
+/// A model whose task is known only at run time.
 pub trait AnyModel: Debug + Send + Sync {
     /// The name of its task.
     fn task(&self) -> &'static str;

@@ -4,6 +4,7 @@
 //! candidate arc, and factors over them are made to agree: the tree, head automata on both sides of each
 //! head, the sequence of heads, pairs.
 
+use std::fmt;
 use std::time::Instant;
 
 use consonant_map::oracle::Oracle;
@@ -86,6 +87,12 @@ pub struct TreeDecoder {
     projective: projective::Workspace,
     graph: GraphBuilder,
     solver: Ad3,
+}
+
+impl fmt::Debug for TreeDecoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TreeDecoder").field("options", &self.options).finish_non_exhaustive()
+    }
 }
 
 impl TreeDecoder {

@@ -242,7 +242,7 @@ impl Reader {
     }
 }
 
-/// Kinds over a fixed number of literals.
+/// Kinds over this many literals.
 fn over_literals(
     kind: &str,
     literals: usize,

@@ -1,5 +1,7 @@
 //! Training a chain by any of the algorithms.
 
+use std::fmt;
+
 use consonant_learn::LearnError;
 use consonant_learn::model::ModelWriter;
 use consonant_learn::table::Precision;
@@ -72,6 +74,15 @@ pub struct Dev<'a> {
     pub candidates: Option<&'a [Candidates]>,
     /// What is measured; `None`: the share of right labels.
     pub metric: Option<Metric<'a>>,
+}
+
+impl fmt::Debug for Dev<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dev")
+            .field("sentences", &self.sentences)
+            .field("candidates", &self.candidates)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A trained chain.

@@ -21,7 +21,7 @@ use consonant::draw::terminal::Terminal;
 use consonant::segmenter::SegmenterOptions;
 use consonant::{Layers, Models, Pipeline};
 
-/// Finds sentences, tokens, parts of speech, names and dependency trees in raw text.
+/// Find sentences, tokens, parts of speech, names and dependency trees in raw text.
 ///
 /// Nothing of the text is lost: tokens carry the white space around them (SpaceAfter, SpacesAfter,
 /// SpacesBefore) and their place in the file in characters (TokenRange). Each file is a document; blank lines

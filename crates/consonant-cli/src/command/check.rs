@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::inputs;
 use crate::output::Destination;
 
-/// What is wrong with data, where, and what a trainer would make of it.
+/// Say what is wrong with data, where, and what a trainer would make of it.
 ///
 /// Lists errors with file, line and column, then counts: labels, rare ones, duplicates, trees that are not
 /// projective. Of several files the first is taken as training data and the others are held against it. Exit

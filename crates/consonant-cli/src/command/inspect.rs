@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::output::Destination;
 use crate::registry;
 
-/// Shows what a model is and what it has learned.
+/// Show what a model is and what it has learned.
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  consonant inspect tagger.model --top 10 --explain sentence.conllu\n  consonant inspect tagger.model --settings > tagger.toml"

@@ -20,7 +20,7 @@ use crate::given::Flags;
 use crate::inputs;
 use crate::output::{self, Destination};
 
-/// Summarizes several documents about one thing, in words that they use.
+/// Summarize several documents about one thing, in words that they use.
 ///
 /// Sentences are chosen and compressed together, so that they say as much as possible in as few words as
 /// wanted; the answer comes with a bound on how much better any other summary could be. Each file is a

@@ -191,7 +191,7 @@ impl Train {
         let trained = task.train(&files, &given, &mut watch)?;
         store(trained.model.to_bytes(), file, &out)?;
         context.note(format!("{}: {}", out.display(), trained.summary));
-        // The model is there, but who interrupted its training should not find a success.
+        // The model is there, but whoever interrupted its training should not be told that it succeeded.
         let is_whole = !interrupt::stop().load(Ordering::Relaxed);
         Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(interrupt::EXIT_INTERRUPTED) })
     }

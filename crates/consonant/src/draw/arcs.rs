@@ -1,6 +1,7 @@
 //! How high arcs are drawn, so that those inside others are below them.
 
 /// An arc of a tree; the root has no head.
+#[derive(Debug)]
 pub struct Arc {
     pub head: Option<usize>,
     pub child: usize,

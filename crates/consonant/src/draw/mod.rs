@@ -11,6 +11,7 @@ use unicode_width::UnicodeWidthStr;
 use self::arcs::Arc;
 
 /// A sentence as it is drawn.
+#[derive(Debug)]
 pub struct Sketch {
     words: Vec<Word>,
     arcs: Vec<Arc>,
@@ -18,6 +19,7 @@ pub struct Sketch {
     spans: Vec<(usize, usize, String)>,
 }
 
+#[derive(Debug)]
 struct Word {
     form: String,
     tag: String,

@@ -1,4 +1,4 @@
-//! Sentences as SVG, readable on light and dark ground: trees with names, and texts of which words were
+//! Sentences as SVG, readable on light and dark ground: trees with names, and texts from which words were
 //! deleted.
 
 use std::fmt::Write as _;
@@ -28,7 +28,7 @@ rect.name{fill-opacity:.18}text.name{font-size:12px;font-weight:bold}\
 </style>";
 
 /// A picture that grows downward.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Svg {
     body: String,
     width: f64,

@@ -19,7 +19,7 @@ use crate::given::Setting;
 use crate::output::Destination;
 use crate::{given, inputs, registry, usage_error};
 
-/// Fills in what a model predicts; the output has the input's format.
+/// Fill in what a model predicts; the output has the input's format.
 #[derive(Args)]
 #[command(
     after_help = "Example:\n  consonant predict --model tagger.model text.conllu --output tagged.conllu --report report.json"
