@@ -21,6 +21,7 @@ consonant_task::names! {
 }
 
 /// A sentence's tree, checked, with children and quotations at hand.
+#[derive(Debug)]
 pub struct Tree<'s> {
     /// The sentence.
     pub sentence: &'s Sentence,

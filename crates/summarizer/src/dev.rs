@@ -142,6 +142,7 @@ impl KeptWords {
     }
 
     /// Adds up.
+    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         KeptWords {
             gold: self.gold + other.gold,

@@ -3,7 +3,7 @@
 //!
 //! Names are written into a buffer and hashed; training keeps them as well.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use consonant_learn::hash;
 use consonant_learn::names::FeatureSink;
@@ -19,6 +19,12 @@ pub struct Features<'a> {
     sink: &'a mut dyn FeatureSink,
 }
 
+impl fmt::Debug for Features<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Features").finish_non_exhaustive()
+    }
+}
+
 macro_rules! feature {
     ($features:expr, $($part:tt)*) => {
         $features.emit(1.0, format_args!($($part)*))
@@ -31,7 +37,7 @@ impl<'a> Features<'a> {
         Features { buffer: String::new(), sink }
     }
 
-    fn emit(&mut self, value: f32, name: std::fmt::Arguments<'_>) {
+    fn emit(&mut self, value: f32, name: fmt::Arguments<'_>) {
         self.buffer.clear();
         // Writing to a string cannot fail.
         let _ = self.buffer.write_fmt(name);
