@@ -19,6 +19,7 @@ pub enum Rule {
 }
 
 /// A random graph, and what it means.
+#[derive(Debug)]
 pub struct Sample {
     /// The graph.
     pub graph: Graph,
