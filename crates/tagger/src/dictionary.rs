@@ -9,7 +9,8 @@ use crate::TaggerError;
 /// For frequent words, the labels that they had in training: other labels need not be considered.
 #[derive(Debug, Clone, Default)]
 pub struct TagDictionary {
-    words: FxHashMap<u64, u32>,
+    /// Keys of words, sorted.
+    words: Vec<u64>,
     starts: Vec<u32>,
     labels: Vec<u32>,
 }
@@ -35,9 +36,9 @@ impl TagDictionary {
             .collect();
         kept.sort_unstable();
         let mut dictionary = Self { starts: vec![0], ..Self::default() };
-        for (row, (word, mut labels)) in kept.into_iter().enumerate() {
+        for (word, mut labels) in kept {
             labels.sort_unstable();
-            dictionary.words.insert(word, row as u32);
+            dictionary.words.push(word);
             dictionary.labels.extend(labels);
             dictionary.starts.push(dictionary.labels.len() as u32);
         }
@@ -46,7 +47,7 @@ impl TagDictionary {
 
     /// The labels of a word, by its key, if it is listed.
     pub fn get(&self, word: u64) -> Option<&[u32]> {
-        let row = *self.words.get(&word)? as usize;
+        let row = self.words.binary_search(&word).ok()?;
         Some(&self.labels[self.starts[row] as usize..self.starts[row + 1] as usize])
     }
 
@@ -69,11 +70,7 @@ impl TagDictionary {
     }
 
     pub(crate) fn store(&self, writer: &mut ModelWriter) {
-        let mut words = vec![0; self.words.len()];
-        for (&word, &row) in &self.words {
-            words[row as usize] = word;
-        }
-        writer.array("dictionary.words", &words);
+        writer.array("dictionary.words", &self.words);
         writer.array("dictionary.starts", &self.starts);
         writer.array("dictionary.labels", &self.labels);
     }
@@ -82,17 +79,17 @@ impl TagDictionary {
         if !model.has("dictionary.words") {
             return Ok(None);
         }
-        let words = model.array::<u64>("dictionary.words")?;
+        let words = model.array::<u64>("dictionary.words")?.to_vec();
         let starts = model.array::<u32>("dictionary.starts")?.to_vec();
         let listed = model.array::<u32>("dictionary.labels")?.to_vec();
         let fits = starts.len() == words.len() + 1
+            && words.is_sorted()
             && starts.windows(2).all(|pair| pair[0] < pair[1])
             && starts.last().is_some_and(|&end| end as usize == listed.len())
             && listed.iter().all(|&label| (label as usize) < labels);
         if !fits {
             return Err(model.damaged("the tag dictionary does not fit the labels").into());
         }
-        let words = words.iter().enumerate().map(|(row, &word)| (word, row as u32)).collect();
         Ok(Some(Self { words, starts, labels: listed }))
     }
 }

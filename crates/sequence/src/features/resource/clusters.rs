@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, Read as _};
 
+use consonant_learn::hash;
 use consonant_learn::model::{Model, ModelWriter};
 use rustc_hash::FxHashMap;
 
@@ -12,21 +13,37 @@ const FORMAT: &str = "what `train clusters` writes, `bits<TAB>word[<TAB>count]` 
 /// Which cluster a word is in.
 #[derive(Debug, Clone, Default)]
 pub struct Clusters {
-    clusters: FxHashMap<Box<str>, Box<str>>,
+    /// Lines `cluster<TAB>word`, sorted.
+    lines: String,
+    /// Where the line of a word begins, by the word's key: opening a model makes no string for each word.
+    places: FxHashMap<u64, u32>,
 }
 
 impl Clusters {
+    fn new(lines: String) -> Self {
+        let mut places = FxHashMap::default();
+        places.reserve(lines.len() / 20);
+        let mut start = 0;
+        for line in lines.split_inclusive('\n') {
+            if let Some((_, word)) = line.trim_end_matches('\n').split_once('\t') {
+                places.insert(hash::key(word.as_bytes()), start);
+            }
+            start += line.len() as u32;
+        }
+        Self { lines, places }
+    }
+
     /// Reads a file of clusters; `name` stands in messages.
     pub fn read(name: &str, mut input: impl BufRead) -> Result<Self, FeatureError> {
         let failed = |source| FeatureError::Read { resource: name.to_owned(), source };
+        let empty = || FeatureError::EmptyResource { resource: name.to_owned(), expected: FORMAT };
         let mut bytes = Vec::new();
         input.by_ref().take(64).read_to_end(&mut bytes).map_err(failed)?;
         if Model::has_signature(&bytes) {
             input.read_to_end(&mut bytes).map_err(failed)?;
-            let empty = || FeatureError::EmptyResource { resource: name.to_owned(), expected: FORMAT };
             return Self::open(&Model::from_bytes(&bytes)?)?.ok_or_else(empty);
         }
-        let mut clusters = FxHashMap::default();
+        let mut clusters: FxHashMap<Box<str>, Box<str>> = FxHashMap::default();
         for (number, line) in bytes.as_slice().chain(input).lines().enumerate() {
             let line = line.map_err(failed)?;
             if line.trim().is_empty() {
@@ -45,48 +62,38 @@ impl Clusters {
             let (word, cluster) = if brown { (second, first) } else { (first, second) };
             clusters.insert(word.into(), cluster.into());
         }
-        if clusters.is_empty() {
-            return Err(FeatureError::EmptyResource { resource: name.to_owned(), expected: FORMAT });
-        }
-        Ok(Self { clusters })
+        if clusters.is_empty() { Err(empty()) } else { Ok(clusters.into_iter().collect()) }
     }
 
-    /// Every word with its cluster, in no order.
+    /// Every word with its cluster, sorted by cluster.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.clusters.iter().map(|(word, cluster)| (&**word, &**cluster))
+        self.lines.lines().filter_map(|line| line.split_once('\t')).map(|(cluster, word)| (word, cluster))
     }
 
     /// The cluster of a word.
     pub fn get(&self, word: &str) -> Option<&str> {
-        self.clusters.get(word).map(|cluster| &**cluster)
+        let &start = self.places.get(&hash::key(word.as_bytes()))?;
+        let (cluster, found) = self.lines[start as usize..].lines().next()?.split_once('\t')?;
+        (found == word).then_some(cluster)
     }
 
     /// Adds the clusters to a model.
     pub fn store(&self, writer: &mut ModelWriter) {
-        let mut lines: Vec<String> =
-            self.clusters.iter().map(|(word, cluster)| format!("{cluster}\t{word}\n")).collect();
-        lines.sort_unstable();
-        writer.text("clusters", &lines.concat());
+        writer.text("clusters", &self.lines);
     }
 
     /// The clusters of a model, if it has any.
     pub fn open(model: &Model) -> Result<Option<Self>, FeatureError> {
-        if !model.has("clusters") {
-            return Ok(None);
-        }
-        let clusters = model
-            .text("clusters")?
-            .lines()
-            .filter_map(|line| line.split_once('\t'))
-            .map(|(cluster, word)| (word.into(), cluster.into()))
-            .collect();
-        Ok(Some(Self { clusters }))
+        Ok(if model.has("clusters") { Some(Self::new(model.text("clusters")?)) } else { None })
     }
 }
 
 impl FromIterator<(Box<str>, Box<str>)> for Clusters {
     fn from_iter<I: IntoIterator<Item = (Box<str>, Box<str>)>>(pairs: I) -> Self {
-        Self { clusters: pairs.into_iter().collect() }
+        let lines = pairs.into_iter().map(|(word, cluster)| format!("{cluster}\t{word}\n"));
+        let mut lines: Vec<String> = lines.collect();
+        lines.sort_unstable();
+        Self::new(lines.concat())
     }
 }
 
