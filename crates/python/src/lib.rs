@@ -1,5 +1,7 @@
 //! The module `consonant._consonant`: the library for Python, without logic of its own. What people import is the Python in `python/consonant/`.
 
+#![allow(missing_debug_implementations)] // Python has its own way to show things.
+
 mod arrow;
 mod crf;
 mod decode;
