@@ -67,34 +67,34 @@ pub fn built_in_templates(labels: usize, resources: &Resources) -> String {
 
 /// Templates for what follows from a word and tags that are there already: its affixes with the tags, and its neighbours.
 pub(crate) fn templates_beside_tags(tags: usize) -> String {
-    let at = |word: isize| (1..=tags).map(|tag| format!("%x[{word},{tag}]")).collect::<Vec<_>>().join("/");
+    let at = |word: isize| (1..=tags).map(|tag| format!("%x[{word},{tag}]")).collect::<Vec<_>>().join("|");
     let tag = at(0);
     let mut text = format!(
-        "# The word with its tag.\nU00:%x[0,0]/{tag}\nU01:%X[0,0]/%x[0,1]\nU02:{tag}\nU03:%X[0,0]\n# Affixes.\n"
+        "# The word with its tag.\nU00:%x[0,0]|{tag}\nU01:%X[0,0]|%x[0,1]\nU02:{tag}\nU03:%X[0,0]\n# Affixes.\n"
     );
     for length in 1..=6 {
-        let _ = writeln!(text, "U1{length}:%S[0,0,{length}]/{tag}");
+        let _ = writeln!(text, "U1{length}:%S[0,0,{length}]|{tag}");
     }
     for length in 1..=3 {
-        let _ = writeln!(text, "U2{length}:%P[0,0,{length}]/{tag}");
+        let _ = writeln!(text, "U2{length}:%P[0,0,{length}]|{tag}");
     }
     let (before, behind) = (at(-1), at(1));
     let _ = write!(
         text,
         r#"# Capitals.
-U30:%H[0,0]/{tag}
-U31:%t[0,0,"\u"]/%x[0,1]
-U32:%t[-1,0,"^$"]/%t[0,0,"\u"]/{tag}
+U30:%H[0,0]|{tag}
+U31:%t[0,0,"\u"]|%x[0,1]
+U32:%t[-1,0,"^$"]|%t[0,0,"\u"]|{tag}
 # Neighbours.
-U40:%X[-1,0]/%X[0,0]/{tag}
-U41:%X[0,0]/%X[1,0]/{tag}
-U42:%X[-1,0]/{tag}
-U43:%X[1,0]/{tag}
-U44:{before}/{tag}
-U45:{tag}/{behind}
-U46:%X[-2,0]/{tag}
-U47:{before}/{tag}/{behind}
-U48:%X[-2,0]/%X[-1,0]/{tag}
+U40:%X[-1,0]|%X[0,0]|{tag}
+U41:%X[0,0]|%X[1,0]|{tag}
+U42:%X[-1,0]|{tag}
+U43:%X[1,0]|{tag}
+U44:{before}|{tag}
+U45:{tag}|{behind}
+U46:%X[-2,0]|{tag}
+U47:{before}|{tag}|{behind}
+U48:%X[-2,0]|%X[-1,0]|{tag}
 "#
     );
     text
