@@ -1,40 +1,23 @@
-//! A factor of one's own: what is chosen of a row must stand side by side. The engine needs its best run, and
-//! derives the rest.
-
-use std::ops::Range;
+//! A factor of one's own: what is chosen of a row must stand side by side. The engine needs to know the best run
+//! under given scores, and derives the rest.
 
 use consonant::map::Graph;
-use consonant::map::oracle::Oracle;
+use consonant::map::oracle::family::Family;
 use consonant::map::solver::{Limits, Method, solve};
-
-struct Run(usize);
-
-#[rustfmt::skip]
-impl Oracle for Run {
-    type Configuration = Range<usize>;
-    type Workspace = ();
-    fn links(&self) -> usize { self.0 }
-    fn maximize(&self, scores: &[f64], _: &mut (), best: &mut Range<usize>) -> f64 {
-        let runs = (0..self.0).flat_map(|start| (start..=self.0).map(move |end| start..end));
-        *best = runs.max_by(|one, other| self.score(scores, one).total_cmp(&self.score(scores, other))).unwrap_or_default();
-        self.score(scores, best)
-    }
-    fn score(&self, scores: &[f64], run: &Range<usize>) -> f64 { scores[run.clone()].iter().sum() }
-    fn add_marginals(&self, run: &Range<usize>, weight: f64, marginals: &mut [f64]) {
-        marginals[run.clone()].iter_mut().for_each(|marginal| *marginal += weight);
-    }
-    fn overlap(&self, a: &Range<usize>, b: &Range<usize>) -> usize { a.end.min(b.end).saturating_sub(a.start.max(b.start)) }
-}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut graph = Graph::new();
     let row = graph.binaries(&[2.0, -1.0, 1.5, -4.0, 3.0])?;
-    graph.oracle(Run(5), row.iter().copied())?;
+    let side_by_side = Family::new(row.len(), |scores, best| {
+        let runs = (0..scores.len()).flat_map(|start| (start..=scores.len()).map(move |end| (start, end)));
+        let sum = |(start, end): (usize, usize)| scores[start..end].iter().sum::<f64>();
+        let (start, end) = runs.max_by(|&a, &b| sum(a).total_cmp(&sum(b))).unwrap_or_default();
+        (start..end).for_each(|place| best.insert(place));
+    });
+    graph.oracle(side_by_side, &row)?;
+    graph.at_least_one(&row[..2])?;
     let solution = solve(&graph, Method::Exact, &Limits::default())?;
-    println!(
-        "{:?}: {:?}",
-        row.iter().map(|&place| solution.is_true(place)).collect::<Vec<_>>(),
-        solution.certificate
-    );
+    let chosen: Vec<usize> = (0..row.len()).filter(|&place| solution.is_true(row[place])).collect();
+    println!("{chosen:?}: {:?}", solution.certificate);
     Ok(())
 }

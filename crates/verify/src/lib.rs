@@ -58,6 +58,7 @@ pub struct Verified {
 /// Where a proof fails, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
+#[non_exhaustive]
 pub struct Refusal {
     /// The part of the proof or of the problem.
     pub place: String,

@@ -3,12 +3,14 @@
 //! An author of a factor says how to find the best configuration under given scores, how to score one, and
 //! which links it switches on. From that alone the engine derives everything else: the slave of the
 //! subgradient method, the quadratic step of AD3 (by the active-set method, warm-started from the last
-//! iteration), bounds and rounding.
+//! iteration), bounds and rounding. Where the factor has no scores of its own, a function is enough:
+//! [`family::Family`].
 
 pub(crate) mod active_set;
 pub mod arborescence;
 pub mod cut;
 pub mod dense;
+pub mod family;
 pub(crate) mod lanes;
 pub mod sequence;
 pub mod subset;

@@ -21,6 +21,11 @@ impl Subset {
         self.words[link / 64] |= 1 << (link % 64);
     }
 
+    /// Adds a link that is not in the set, and takes away one that is.
+    pub fn toggle(&mut self, link: usize) {
+        self.words[link / 64] ^= 1 << (link % 64);
+    }
+
     /// Whether the link is in the set.
     pub fn contains(&self, link: usize) -> bool {
         self.words.get(link / 64).is_some_and(|word| word >> (link % 64) & 1 == 1)
