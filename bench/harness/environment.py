@@ -127,7 +127,7 @@ def build():
     """Builds the release binary and returns its path."""
     say("building the release binary")
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    done = subprocess.run(["cargo", "build", "--release", "--quiet", "--package", "consonant"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(["cargo", "build", "--release", "--quiet", "--package", "consonant-cli"], cwd=ROOT, capture_output=True, text=True)
     if done.returncode != 0:
         errors = [line for line in done.stderr.splitlines() if line.startswith("error")]
         raise Failed(f"cargo build --release failed: {errors[0] if errors else 'see cargo'}")

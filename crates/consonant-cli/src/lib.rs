@@ -117,6 +117,8 @@ mod tests {
                 assert!(help.contains("Example"), "`{name} --help` has no example");
             }
         }
-        visit(&super::Cli::command());
+        let mut all = super::Cli::command();
+        all.build();
+        visit(&all);
     }
 }

@@ -49,7 +49,9 @@ impl FromArgMatches for Chosen {
 
 impl Subcommand for Chosen {
     fn augment_subcommands(command: Command) -> Command {
-        commands(registry()).into_iter().fold(command, Command::subcommand).subcommand_required(true)
+        // Hundreds of flags, which other commands need not wait for.
+        let all = |command| commands(registry()).into_iter().fold(command, Command::subcommand);
+        command.subcommand_required(true).defer(all)
     }
 
     fn augment_subcommands_for_update(command: Command) -> Command {

@@ -49,6 +49,7 @@ impl Slave for Closed {
 
     fn forget((): &mut ()) {}
 
+    #[inline]
     fn project(&self, (): &mut (), point: &[f64], copy: &mut [f64], eta: f64, scratch: &mut Scratch) {
         copy.copy_from_slice(point);
         match self {

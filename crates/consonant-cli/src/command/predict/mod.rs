@@ -74,7 +74,7 @@ impl FromArgMatches for Options {
 
 impl Args for Options {
     fn augment_args(command: Command) -> Command {
-        given::augment(command, &options())
+        command.defer(|command| given::augment(command, &options()))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
