@@ -1,8 +1,8 @@
 //! Which files a command reads.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 use crate::usage_error;
 
@@ -15,4 +15,65 @@ pub fn or_standard_input(mut files: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
         return Err(usage_error("standard input can be read only once"));
     }
     Ok(files)
+}
+
+/// A file to read, and where it stands below the folder that was named; for a file that was named itself, its
+/// name.
+pub struct Found {
+    pub path: PathBuf,
+    pub place: PathBuf,
+}
+
+/// The files that the user named, and those of folders (with all below them, in order, but for hidden ones) and
+/// patterns such as `news/*.txt` where no file has that name.
+pub fn found(named: Vec<PathBuf>) -> Result<Vec<Found>> {
+    let mut all = Vec::new();
+    for path in or_standard_input(named)? {
+        if path.is_dir() {
+            let before = all.len();
+            walk(&path, Path::new(""), &mut all)?;
+            if all.len() == before {
+                return Err(usage_error(format!("{} has no file", path.display())));
+            }
+        } else if !path.exists() && path.to_string_lossy().contains(['*', '?', '[']) {
+            let pattern = path.to_string_lossy();
+            let matches = glob::glob(&pattern).map_err(|e| usage_error(format!("{pattern}: {e}")))?;
+            let before = all.len();
+            for found in matches {
+                let path = found?;
+                if path.is_file() {
+                    all.push(Found { place: name(&path), path });
+                }
+            }
+            if all.len() == before {
+                return Err(usage_error(format!("no file is called {pattern}")));
+            }
+        } else {
+            all.push(Found { place: name(&path), path });
+        }
+    }
+    Ok(all)
+}
+
+fn name(path: &Path) -> PathBuf {
+    path.file_name().map(PathBuf::from).unwrap_or_default()
+}
+
+fn walk(folder: &Path, place: &Path, all: &mut Vec<Found>) -> Result<()> {
+    let cannot = || format!("cannot read {}", folder.display());
+    let entries = std::fs::read_dir(folder).with_context(cannot)?;
+    let mut entries: Vec<PathBuf> =
+        entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>().with_context(cannot)?;
+    entries.sort();
+    for path in entries {
+        let name = name(&path);
+        if name.to_string_lossy().starts_with('.') {
+            continue;
+        }
+        match path.is_dir() {
+            true => walk(&path, &place.join(name), all)?,
+            false => all.push(Found { place: place.join(name), path }),
+        }
+    }
+    Ok(())
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use consonant::learn::file::AtomicFile;
+use flate2::write::GzEncoder;
 
 use crate::interrupt;
 
@@ -25,6 +26,13 @@ impl Destination {
         Output::open(self.output.as_deref())
     }
 
+    /// The ending of the file's name, in lower case and without that of a compression: it says the format.
+    pub fn extension(&self) -> Option<String> {
+        let path = self.output.as_deref()?;
+        let inner = Compression::of(path).map_or(path, |_| Path::new(path.file_stem().unwrap_or_default()));
+        Some(inner.extension()?.to_string_lossy().to_lowercase())
+    }
+
     /// Whether no file was named.
     pub fn is_standard(&self) -> bool {
         self.output.is_none()
@@ -37,6 +45,10 @@ pub enum Output {
     Standard(BufWriter<StdoutLock<'static>>),
     /// A regular file, complete or absent.
     File(PendingFile),
+    /// A regular file that is compressed, as its name says.
+    Gzip(GzEncoder<PendingFile>),
+    /// The same with another compression.
+    Zstd(zstd::Encoder<'static, PendingFile>),
     /// Something that cannot be replaced by a rename: a pipe, a terminal, `/dev/null`.
     Device(BufWriter<File>),
 }
@@ -50,7 +62,14 @@ impl Output {
             Some(path) if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) => {
                 Ok(Output::Device(BufWriter::with_capacity(BUFFER, File::options().write(true).open(path)?)))
             }
-            Some(path) => PendingFile::create(path).map(Output::File),
+            Some(path) => {
+                let file = PendingFile::create(path)?;
+                Ok(match Compression::of(path) {
+                    None => Output::File(file),
+                    Some(Compression::Gzip) => Output::Gzip(GzEncoder::new(file, Default::default())),
+                    Some(Compression::Zstd) => Output::Zstd(zstd::Encoder::new(file, 0)?),
+                })
+            }
         }
     }
 
@@ -58,7 +77,7 @@ impl Output {
     pub fn is_terminal(&self) -> bool {
         match self {
             Output::Standard(_) => io::stdout().is_terminal(),
-            Output::File(_) => false,
+            Output::File(_) | Output::Gzip(_) | Output::Zstd(_) => false,
             Output::Device(out) => out.get_ref().is_terminal(),
         }
     }
@@ -69,6 +88,8 @@ impl Output {
             Output::Standard(mut out) => out.flush(),
             Output::Device(mut out) => out.flush(),
             Output::File(file) => file.commit(),
+            Output::Gzip(encoder) => encoder.finish()?.commit(),
+            Output::Zstd(encoder) => encoder.finish()?.commit(),
         }
     }
 }
@@ -77,7 +98,9 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Output::Standard(out) => out.write(bytes),
-            Output::File(pending) => pending.file.as_mut().map_or(Ok(0), |file| file.write(bytes)),
+            Output::File(file) => file.write(bytes),
+            Output::Gzip(encoder) => encoder.write(bytes),
+            Output::Zstd(encoder) => encoder.write(bytes),
             Output::Device(out) => out.write(bytes),
         }
     }
@@ -85,7 +108,9 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Output::Standard(out) => out.flush(),
-            Output::File(pending) => pending.file.as_mut().map_or(Ok(()), Write::flush),
+            Output::File(file) => file.flush(),
+            // Blocks that a reader can see before the end would compress less; nobody sees them before it.
+            Output::Gzip(_) | Output::Zstd(_) => Ok(()),
             Output::Device(out) => out.flush(),
         }
     }
@@ -121,6 +146,33 @@ impl PendingFile {
     fn commit(mut self) -> io::Result<()> {
         let file = self.file.take();
         interrupt::release(&self.temporary, || file.map_or(Ok(()), AtomicFile::commit))
+    }
+}
+
+impl Write for PendingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.as_mut().map_or(Ok(0), |file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+/// How a file is compressed.
+enum Compression {
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    /// By the file's name.
+    fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "gz" => Some(Self::Gzip),
+            "zst" => Some(Self::Zstd),
+            _ => None,
+        }
     }
 }
 

@@ -187,18 +187,66 @@ fn what_is_no_text_is_refused_with_its_place() {
     }
 }
 
-/// Who gives CoNLL-U to `annotate` hardly wants its numbers and tabs taken for words; but a text may look
-/// like anything.
+/// Sentences and tokens of CoNLL-U stay as they are, comments and all.
 #[test]
-fn text_that_looks_like_data_is_annotated_with_a_warning() {
-    for (text, warns) in
-        [("1\tAnn\t_\t_\t_\t_\t_\t_\t_\t_\n\n", true), ("{\"id\": 1}\n", true), ("Ann rows.\n", false)]
-    {
+fn conllu_keeps_its_tokens_and_gets_layers() {
+    let given = "# sent_id = x\n1\tAnn\t_\t_\t_\t_\t_\t_\t_\t_\n2\trows-home\t_\t_\t_\t_\t_\t_\t_\t_\n\n";
+    let output = run(given.as_bytes(), &["--layers", "tags,tree"]);
+    let filled = String::from_utf8(output.stdout).unwrap();
+    let words: Vec<&str> = filled.lines().filter_map(|line| line.split('\t').nth(1)).collect();
+    assert!(filled.starts_with("# sent_id = x\n") && words == ["Ann", "rows-home"], "{filled}");
+    assert!(filled.contains("PROPN") && filled.contains("root"), "{filled}");
+}
+
+/// Who gives records to `annotate` hardly wants their braces taken for words; but a text may look like
+/// anything.
+#[test]
+fn text_that_looks_like_records_is_annotated_with_a_warning() {
+    for (text, warns) in [("{\"id\": 1}\n", true), ("Ann rows.\n", false)] {
         let output = annotate(text.as_bytes(), &[]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success() && !output.stdout.is_empty(), "{said}");
         assert_eq!(said.contains("<stdin> looks like data with a format"), warns, "{text}: {said}");
     }
+}
+
+/// Folders are read with all below them, and their files are written under the same names.
+#[test]
+fn folders_patterns_and_names_of_outputs_mean_what_they_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    std::fs::create_dir_all(place("in/more")).unwrap();
+    for (name, text) in [("in/a.txt", "Ann rows."), ("in/more/b.txt", "Bob sings."), ("in/.hidden", "No.")] {
+        std::fs::write(place(name), text).unwrap();
+    }
+    let run = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_consonant"))
+            .current_dir(folder.path())
+            .args(["annotate", "--layers", "tags"])
+            .args(args)
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert_eq!(run(&["in", "--output-dir", "out", "--format", "jsonl", "--quiet"]), (Some(0), String::new()));
+    assert!(std::fs::read_to_string(place("out/a.jsonl")).unwrap().contains("Ann"));
+    assert!(std::fs::read_to_string(place("out/more/b.jsonl")).unwrap().contains("sings"));
+    assert_eq!(std::fs::read_dir(place("out")).unwrap().count(), 2);
+    let (code, said) = run(&["in/a.txt", "in/a.txt", "--output-dir", "out"]);
+    assert!(code == Some(2) && said.contains("would both be written to"), "{said}");
+    let (code, said) = run(&["in/*.nothing"]);
+    assert!(code == Some(2) && said.contains("no file is called in/*.nothing"), "{said}");
+    for (name, start) in [
+        ("x.jsonl", &b"{\"schema\""[..]),
+        ("x.svg", b"<svg"),
+        ("x.conllu.gz", b"\x1f\x8b"),
+        ("x.conllu.zst", b"\x28\xb5\x2f\xfd"),
+    ] {
+        assert_eq!(run(&["in/*.txt", "-o", name, "--quiet"]).0, Some(0));
+        assert!(std::fs::read(place(name)).unwrap().starts_with(start), "{name}");
+    }
+    assert_eq!(run(&["x.conllu.gz", "-o", "again.conllu", "--quiet"]).0, Some(0));
+    assert!(std::fs::read_to_string(place("again.conllu")).unwrap().contains("\tAnn\t"));
 }
 
 #[test]

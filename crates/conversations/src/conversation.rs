@@ -100,10 +100,11 @@ impl Conversation {
     }
 }
 
-const DAY: u32 = 24 * 60;
+/// The minutes of a day.
+pub(crate) const DAY: u32 = 24 * 60;
 
 /// `HH:MM`, with or without seconds, or the time in a date such as `2024-03-09T14:02:11Z`.
-fn minutes(time: &str) -> Option<u32> {
+pub(crate) fn minutes(time: &str) -> Option<u32> {
     let clock = time.rsplit(['T', ' ']).next()?;
     let mut numbers = clock.split(':').map(|part| {
         let digits = part.find(|c: char| !c.is_ascii_digit()).map_or(part, |end| &part[..end]);

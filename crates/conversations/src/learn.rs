@@ -1,5 +1,7 @@
 //! Training: links that are decoded together are learned together.
 
+use std::borrow::Cow;
+
 use consonant_learn::LearnError;
 use consonant_learn::hash::Fingerprint;
 use consonant_learn::model::ModelWriter;
@@ -14,7 +16,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::LinkerError;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, DAY, minutes};
 use crate::features::{self, WordNames};
 use crate::model::{Description, Shape, TASK, WEIGHTS, Workspace};
 use crate::parts::{Constraint, GraphKind, LinkParts};
@@ -60,6 +62,9 @@ consonant_task::settings! {
         constraint: Links = Links::Auto, "LINKS" as "links";
         /// How many messages back a link may reach; memory and time grow with it.
         window: usize = 64, "N" in 1.0..=100_000.0;
+        /// Mixes so many conversations in a row into one, by their times: the log of a channel has several at
+        /// once, and messages that answer nobody.
+        mixed: usize = 1, "N" in 1.0..=1000.0;
         /// Passes over the data at most.
         epochs: usize = 20, "N" in 1.0..;
         /// Stops after so many epochs without better links on dev.
@@ -68,6 +73,8 @@ consonant_task::settings! {
         batch: usize = 4, "N" in 1.0.., research;
         /// Weights, as a power of two.
         bits: u32 = 21, "N" in 8.0..=30.0, research;
+        /// Stores weights in half precision.
+        half: bool = false, "";
         /// Seed of the random order of conversations.
         seed: u64 = 1, "N";
     }
@@ -163,6 +170,8 @@ pub(crate) fn train(
     let (threads, dev) = (data.items(), data.dev);
     let training = suited(settings.training.clone())?;
     threads.iter().chain(dev.unwrap_or_default()).try_for_each(check)?;
+    let threads = &*mix(threads, settings.mixed);
+    let dev = dev.map(|dev| mix(dev, settings.mixed));
     let counts = LinkCounts::of(threads, settings.window);
     if counts.links == 0 {
         return Err(LinkerError::NoLinks { conversations: threads.len() });
@@ -204,12 +213,43 @@ pub(crate) fn train(
     };
     let mut model = ModelWriter::new(TASK, serde_json::json!(description));
     vocabulary.store(&mut model);
-    HashKernel::store(&mut model, WEIGHTS, &trained.weights, Precision::Single);
+    let precision = if settings.half { Precision::Half } else { Precision::Single };
+    HashKernel::store(&mut model, WEIGHTS, &trained.weights, precision);
     let names = strongest_names(threads, &examples, shape, bits, &trained.weights);
     FeatureNames::store(&mut model, WEIGHTS, names.iter().map(|(key, name)| (*key, name.as_str())));
     let f1 = trained.best.map_or(String::new(), |f1| format!(", link F1 on dev {:.2}", 100.0 * f1));
     let summary = format!("epoch {}{f1}", trained.epoch);
     Ok(Trained { model, epoch: trained.epoch, score: trained.best, summary })
+}
+
+/// Conversations of which `count` in a row are one, their messages ordered by time.
+fn mix(threads: &[Thread], count: usize) -> Cow<'_, [Thread]> {
+    if count < 2 {
+        return threads.into();
+    }
+    let mixed = threads.chunks(count).map(|chunk| {
+        // Message by message from the conversation whose next one is the earliest; clocks pass midnight.
+        let mut all: Vec<(u32, usize, usize)> = Vec::new();
+        for (number, thread) in chunk.iter().enumerate() {
+            let mut now = 0;
+            for (unit, said) in thread.units.iter().enumerate() {
+                let minutes = said.time.as_deref().and_then(minutes).unwrap_or(now % DAY);
+                now += (minutes + DAY - now % DAY) % DAY;
+                all.push((now, number, unit));
+            }
+        }
+        all.sort_unstable();
+        let places: FxHashMap<(usize, usize), usize> =
+            all.iter().enumerate().map(|(place, &(_, number, unit))| ((number, unit), place)).collect();
+        let mut thread = Thread::new(&chunk[0].id);
+        thread.units = all.iter().map(|&(_, number, unit)| chunk[number].units[unit].clone()).collect();
+        for (number, own) in chunk.iter().enumerate() {
+            let place = |unit| places[&(number, unit)];
+            thread.links.extend(own.links.iter().map(|&(source, target)| (place(source), place(target))));
+        }
+        thread
+    });
+    mixed.collect()
 }
 
 /// The algorithm with the parameters that suit this task, unless others were asked for.
@@ -375,4 +415,22 @@ fn fingerprint(examples: &[Example]) -> u64 {
         }
     }
     fingerprint.get()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consonant_text::chat;
+
+    #[test]
+    fn mixed_conversations_keep_their_links_and_the_order_of_time() {
+        let mut one = chat::read("23:50 <a> q\n23:59 <b> r\n00:04 <a> s", "1");
+        let mut two = chat::read("23:55 <c> t\n00:01 <d> u\n<c> v", "2");
+        (one.links, two.links) = (vec![(1, 0), (2, 0)], vec![(1, 0), (2, 1)]);
+        let mixed = mix(&[one, two], 2).into_owned();
+        let texts: String = mixed[0].units.iter().map(|unit| unit.text.as_str()).collect();
+        assert_eq!(texts, "qtruvs");
+        assert_eq!(mixed[0].links, [(2, 0), (5, 0), (3, 1), (4, 3)]);
+        assert!(check(&mixed[0]).is_ok());
+    }
 }

@@ -11,12 +11,12 @@ use consonant_task::{
     Batch, Certificate, Data, Explanation, Inspection, Source, Task, Trained, Unit, Usage, Watch, Workers,
 };
 use consonant_text::Format;
-use consonant_text::jsonl::Thread;
+use consonant_text::jsonl::{Thread, ThreadUnit};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::LinkerError;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, DAY, minutes};
 use crate::decode::{LinkDecoder, LinkMethod};
 use crate::features::{self, LinkContext, WordNames};
 use crate::learn::{self, LinkerSettings};
@@ -228,6 +228,27 @@ impl Linker {
         Conversation::new(thread, &self.vocabulary)
     }
 
+    /// Links the messages of a log of any length. A long one is decoded in stretches that end in its pauses;
+    /// links do not reach from one to the next, so that memory and time grow with the length alone. Returns a
+    /// certificate for each stretch.
+    pub fn link_log(&self, log: &mut Thread, options: &LinkerOptions) -> Result<Vec<Unit>, LinkerError> {
+        let stretches = stretches(&log.units, STRETCH);
+        let mut pieces: Vec<Thread> = stretches
+            .windows(2)
+            .map(|ends| {
+                let mut piece = Thread::new(&log.id);
+                piece.units = log.units[ends[0]..ends[1]].to_vec();
+                piece
+            })
+            .collect();
+        let units = self.decode(&mut pieces, options)?;
+        let shifted = pieces.iter().zip(&stretches).flat_map(|(piece, &start)| {
+            piece.links.iter().map(move |&(source, target)| (source + start, target + start))
+        });
+        log.links = shifted.collect();
+        Ok(units)
+    }
+
     /// The parts of a conversation with their scores, for decoding by other means.
     pub fn score(&self, thread: &Thread) -> (LinkParts, Vec<f32>) {
         let mut workspace = Workspace::default();
@@ -239,5 +260,43 @@ impl Linker {
     pub fn strongest(&self, count: usize) -> Vec<(f32, &str)> {
         let Some(names) = &self.names else { return Vec::new() };
         names.strongest(count, |key| self.weights.weight(key), |weight| weight.abs())
+    }
+}
+
+/// Messages that are decoded together at most.
+const STRETCH: usize = 400;
+
+/// Where stretches of at most `most` messages begin, and the end: each ends before the longest pause in its
+/// later half.
+fn stretches(units: &[ThreadUnit], most: usize) -> Vec<usize> {
+    let minutes: Vec<Option<u32>> = units.iter().map(|unit| unit.time.as_deref().and_then(minutes)).collect();
+    let pause = |unit: usize| Some((minutes[unit]? + DAY - minutes[unit - 1]?) % DAY);
+    let mut starts = vec![0];
+    let mut start = 0;
+    while units.len() - start > most {
+        // The last of the longest: as many messages as possible stay together.
+        start = (start + most / 2 + 1..=start + most)
+            .max_by_key(|&unit| (pause(unit), unit))
+            .unwrap_or(start + most);
+        starts.push(start);
+    }
+    starts.push(units.len());
+    starts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consonant_text::chat;
+
+    #[test]
+    fn long_logs_are_cut_in_their_pauses() {
+        let log: String =
+            (0..10).map(|n| format!("10:{:02} <a> m\n", if n < 5 { n } else { n + 30 })).collect();
+        let units = chat::read(&log, "x").units;
+        assert_eq!(stretches(&units, 10), [0, 10]);
+        assert_eq!(stretches(&units, 6), [0, 5, 10]);
+        assert_eq!(stretches(&units, 4), [0, 4, 8, 10]);
+        assert_eq!(stretches(&[], 4), [0, 0]);
     }
 }

@@ -28,6 +28,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod chat;
 pub mod check;
 pub mod columns;
 mod conllu;

@@ -1,20 +1,22 @@
 //! `consonant annotate`: raw text to sentences, tokens, tags, names and trees.
 
+use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use consonant::text::input::Input;
 use consonant::text::jsonl::{SentenceRecord, write_record};
-use consonant::text::{Format as InputFormat, Sentence};
+use consonant::text::{Format as InputFormat, Sentence, SentenceReader};
 
 use crate::context::Context;
 use crate::given::Flags;
-use crate::inputs;
-use crate::output::Destination;
+use crate::inputs::{self, Found};
+use crate::output::{Destination, Output};
+use crate::usage_error;
 use consonant::draw::Sketch;
 use consonant::draw::svg::Svg;
 use consonant::draw::terminal::Terminal;
@@ -25,20 +27,20 @@ use consonant::{Layers, Models, Pipeline};
 ///
 /// Nothing of the text is lost: tokens carry the white space around them (SpaceAfter, SpacesAfter,
 /// SpacesBefore) and their place in the file in characters (TokenRange). Each file is a document; blank lines
-/// end paragraphs.
+/// end paragraphs. CoNLL-U has sentences and tokens already: the layers are filled in.
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  echo 'Ann lives in Kiel.' | consonant annotate --format pretty\n  consonant annotate story.txt --layers tags,entities --output story.conllu"
+    after_help = "Example:\n  echo 'Ann lives in Kiel.' | consonant annotate --format pretty\n  consonant annotate story.txt --layers tags,entities --output story.conllu\n  consonant annotate news --format jsonl --output-dir annotated"
 )]
 pub struct Annotate {
-    /// Files of raw text; none or `-` is standard input.
+    /// Files of raw text or CoNLL-U, folders, or patterns such as 'news/*.txt'; none or `-` is standard input.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// What to find beside sentences and tokens (default: all that there are models for). A tree comes with
     /// tags.
     #[arg(long, value_name = "LAYER,…", value_delimiter = ',')]
     layers: Option<Vec<Layer>>,
-    /// How the output is written (default: pretty on a terminal, conllu elsewhere).
+    /// How the output is written (default: as the name of the output says, pretty on a terminal, else conllu).
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// Whether `pretty` uses colours.
@@ -50,6 +52,9 @@ pub struct Annotate {
     models: Option<PathBuf>,
     #[command(flatten)]
     known: Flags<SegmenterOptions>,
+    /// Write a file for each input into this folder, under the input's name.
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    output_dir: Option<PathBuf>,
     #[command(flatten)]
     output: Destination,
 }
@@ -89,7 +94,7 @@ enum Colour {
 impl Annotate {
     /// Annotates file after file.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
-        let files = inputs::or_standard_input(self.files)?;
+        let files = inputs::found(self.files)?;
         let models = Models::of(self.models.as_deref())?;
         let layers = match &self.layers {
             None => Pipeline::layers_of(&models),
@@ -100,40 +105,112 @@ impl Annotate {
                 tree: layers.contains(&Layer::Tree),
             },
         };
-        let on_terminal = self.output.is_standard() && io::stdout().is_terminal();
-        let default = if on_terminal { Format::Pretty } else { Format::Conllu };
-        let mut writer = match self.format.unwrap_or(default) {
+        let on_terminal =
+            self.output_dir.is_none() && self.output.is_standard() && io::stdout().is_terminal();
+        let default = match self.output.extension().as_deref() {
+            Some("jsonl" | "json" | "ndjson") => Format::Jsonl,
+            Some("svg") => Format::Svg,
+            Some("txt") => Format::Pretty,
+            None if on_terminal => Format::Pretty,
+            _ => Format::Conllu,
+        };
+        let format = self.format.unwrap_or(default);
+        let writer = || match format {
             Format::Conllu => Writer::Conllu,
             Format::Jsonl => Writer::Jsonl,
             Format::Pretty => Writer::Pretty(terminal(on_terminal, self.colour)),
             Format::Svg => Writer::Svg(Svg::default()),
         };
         let pipeline = Pipeline::open(&models, layers)?.knowing(self.known.settings()?);
-        let mut out = self.output.open()?;
-        let progress = context.progress_beside(&out, "annotating sentences", None);
-        for path in files {
-            let mut input = Input::open(&path)?;
-            let name = Arc::clone(input.name());
-            if matches!(input.format()?, InputFormat::Conllu | InputFormat::Jsonl) {
-                context.note(format!(
-                    "{name} looks like data with a format, but is read as raw text; `consonant predict` keeps formats"
-                ));
-            }
-            pipeline.stream(input, &name, |sentences, _| -> Result<()> {
-                for sentence in sentences {
-                    writer.write(sentence, &name, &mut out)?;
+        if let Some(folder) = &self.output_dir {
+            let outputs = places(&files, folder, format)?;
+            let progress = context.progress("annotating files", Some(files.len() as u64));
+            for (file, place) in files.iter().zip(outputs) {
+                if let Some(parent) = place.parent() {
+                    std::fs::create_dir_all(parent)
+                        .with_context(|| format!("cannot make {}", parent.display()))?;
                 }
-                progress.advance(sentences.len() as u64);
-                Ok(out.flush()?)
-            })?;
+                let (mut writer, mut out) = (writer(), Output::open(Some(&place))?);
+                annotate(&pipeline, &file.path, &mut writer, &mut out, context, |_| ())?;
+                writer.finish(out)?;
+                progress.advance(1);
+            }
+            return Ok(ExitCode::SUCCESS);
         }
-        if let Writer::Svg(svg) = writer {
-            out.write_all(svg.finish().as_bytes())?;
+        let (mut writer, mut out) = (writer(), self.output.open()?);
+        let progress = context.progress_beside(&out, "annotating sentences", None);
+        for file in files {
+            annotate(&pipeline, &file.path, &mut writer, &mut out, context, |count| progress.advance(count))?;
         }
-        out.finish()?;
+        writer.finish(out)?;
         Ok(ExitCode::SUCCESS)
     }
 }
+
+/// The output of each file; two of one name would lose one of them.
+fn places(files: &[Found], folder: &Path, format: Format) -> Result<Vec<PathBuf>> {
+    let ending = match format {
+        Format::Conllu => "conllu",
+        Format::Jsonl => "jsonl",
+        Format::Pretty => "txt",
+        Format::Svg => "svg",
+    };
+    let mut known: HashMap<PathBuf, &Path> = HashMap::new();
+    let mut places = Vec::with_capacity(files.len());
+    for Found { path, place } in files {
+        if path.as_os_str() == "-" {
+            return Err(usage_error("standard input has no name for a file of `--output-dir`; name files"));
+        }
+        let output = folder.join(place).with_extension(ending);
+        if output == *path {
+            return Err(usage_error(format!("{} would be written over itself", path.display())));
+        }
+        if let Some(other) = known.insert(output.clone(), path) {
+            let (other, path, output) = (other.display(), path.display(), output.display());
+            return Err(usage_error(format!("{other} and {path} would both be written to {output}")));
+        }
+        places.push(output);
+    }
+    Ok(places)
+}
+
+/// Annotates one file.
+fn annotate(
+    pipeline: &Pipeline,
+    path: &Path,
+    writer: &mut Writer,
+    out: &mut Output,
+    context: &Context,
+    advance: impl Fn(u64),
+) -> Result<()> {
+    let mut input = Input::open(path)?;
+    let name = Arc::clone(input.name());
+    let mut write = |sentences: &[Sentence]| -> Result<()> {
+        for sentence in sentences {
+            writer.write(sentence, &name, out)?;
+        }
+        advance(sentences.len() as u64);
+        Ok(out.flush()?)
+    };
+    match input.format()? {
+        InputFormat::Conllu => {
+            for batch in SentenceReader::conllu(input, Arc::clone(&name)).batches(BATCH) {
+                let mut sentences = batch?;
+                pipeline.annotate_sentences(&mut sentences)?;
+                write(&sentences)?;
+            }
+            return Ok(());
+        }
+        InputFormat::Jsonl => context.note(format!(
+            "{name} looks like data with a format, but is read as raw text; `consonant predict` keeps formats"
+        )),
+        _ => {}
+    }
+    pipeline.stream(input, &name, |sentences, _| write(sentences))
+}
+
+/// Sentences of CoNLL-U that are annotated together.
+const BATCH: usize = 512;
 
 /// The terminal's width (or that of a page) and whether it shows colours.
 fn terminal(is_there: bool, colour: Colour) -> Terminal {
@@ -173,5 +250,12 @@ impl Writer {
             Self::Svg(svg) => svg.sentence(&Sketch::of(sentence)),
         }
         Ok(())
+    }
+
+    fn finish(self, mut out: Output) -> Result<()> {
+        if let Self::Svg(svg) = self {
+            out.write_all(svg.finish().as_bytes())?;
+        }
+        Ok(out.finish()?)
     }
 }

@@ -6,6 +6,7 @@ mod completions;
 mod convert;
 mod evaluate;
 mod inspect;
+mod link;
 mod man;
 mod predict;
 mod solve;
@@ -25,6 +26,7 @@ use crate::context::Context;
 pub enum Command {
     Annotate(annotate::Annotate),
     Summarize(summarize::Summarize),
+    Link(link::Link),
     Train(train::Train),
     Predict(predict::Predict),
     Evaluate(evaluate::Evaluate),
@@ -43,6 +45,7 @@ impl Command {
         match self {
             Command::Annotate(command) => command.run(context),
             Command::Summarize(command) => command.run(context),
+            Command::Link(command) => command.run(context),
             Command::Train(command) => command.run(context),
             Command::Predict(command) => command.run(context),
             Command::Evaluate(command) => command.run(context),

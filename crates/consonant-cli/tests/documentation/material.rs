@@ -46,7 +46,7 @@ static MATERIAL: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     copy(&root().join("bench/templates"), &folder.join("bench/templates"));
     copy(&folder.join("examples/news"), folder);
     copy(&folder.join("examples/news"), &folder.join("news"));
-    for name in ["story.txt", "posts.txt"] {
+    for name in ["story.txt", "posts.txt", "chat.log"] {
         fs::copy(folder.join("examples").join(name), folder.join(name)).expect("a copy");
     }
     for command in COMMANDS {

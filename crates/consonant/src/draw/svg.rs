@@ -1,11 +1,12 @@
-//! Sentences as SVG, readable on light and dark ground: trees with names, and texts from which words were
-//! deleted.
+//! Pictures as SVG, readable on light and dark ground: trees with names, texts from which words were deleted,
+//! and conversations.
 
 use std::fmt::Write as _;
 
+use consonant_text::jsonl::Thread;
 use unicode_width::UnicodeWidthStr;
 
-use super::arcs::heights;
+use super::arcs::{Arc, heights};
 use super::{Columns, Sketch};
 
 /// Width of a letter; the font has letters of one width, so that all places are known.
@@ -14,6 +15,8 @@ const LINE: f64 = 20.0;
 /// Between one height of arcs and the next: a label fits.
 const STOREY: f64 = 22.0;
 const PADDING: f64 = 16.0;
+/// Between one arrow and the next at the side of a conversation.
+const LANE: f64 = 9.0;
 
 /// Colours are plain rules, with others for dark pages: variables of CSS would be shorter, but outside of
 /// browsers (librsvg, Inkscape, LaTeX) they are not known, and all would be black.
@@ -170,6 +173,54 @@ impl Svg {
     }
 }
 
+impl Svg {
+    /// Adds a conversation, a message a line; arrows at the left go from an answer to what it answers. Messages
+    /// are cut at `columns` letters.
+    pub fn conversation(&mut self, thread: &Thread, columns: usize) {
+        if self.height > 0.0 {
+            self.height += LINE;
+        }
+        let arcs: Vec<Arc> = (thread.links.iter())
+            .map(|&(source, target)| Arc { head: Some(source), child: target, label: String::new() })
+            .collect();
+        let heights = heights(&arcs);
+        let margin = (heights.iter().max().copied().unwrap_or(0) as f64 + 1.0) * LANE;
+        let middle = |unit: usize| self.height + (unit as f64 + 0.55) * LINE;
+        let mut drawn = String::new();
+        for (&(source, target), &height) in thread.links.iter().zip(&heights) {
+            let (from, to) = (middle(source) + PADDING - 3.0, middle(target) + PADDING + 3.0);
+            let (right, left) = (margin + PADDING - 8.0, margin + PADDING - 8.0 - height as f64 * LANE);
+            let _ = writeln!(
+                drawn,
+                "<path class=\"arc\" d=\"M{right:.1} {from:.1}H{:.1}Q{left:.1} {from:.1} {left:.1} {:.1}V{:.1}Q{left:.1} {to:.1} {:.1} {to:.1}H{right:.1}\"/>\n\
+                 <path class=\"arrow\" d=\"M{:.1} {to:.1}l-7 -3.5v7z\"/>",
+                left + 5.0,
+                from - 5.0,
+                to + 5.0,
+                left + 5.0,
+                right + 4.0,
+            );
+        }
+        self.body += &drawn;
+        for unit in &thread.units {
+            let y = self.height + 0.75 * LINE;
+            let mut column = 0;
+            for (class, text) in [("note", unit.time.as_deref()), ("tag", unit.author.as_deref())] {
+                let Some(text) = text else { continue };
+                self.text(class, margin + column as f64 * LETTER, y, "start", text);
+                column += text.width() + 1;
+            }
+            let shown: String = match unit.text.chars().count() > columns {
+                true => unit.text.chars().take(columns.saturating_sub(1)).chain(['…']).collect(),
+                false => unit.text.clone(),
+            };
+            self.text("word", margin + column as f64 * LETTER, y, "start", &shown);
+            self.width = self.width.max(margin + (column + shown.width()) as f64 * LETTER);
+            self.height += LINE;
+        }
+    }
+}
+
 fn class_of(kind: &str) -> &'static str {
     match kind {
         "PER" | "person" => "per",
@@ -212,6 +263,18 @@ mod tests {
         // Dot, quote and angle brackets of XML stay balanced.
         assert!(file.starts_with("<svg ") && file.ends_with("</svg>\n"));
         assert_eq!(file.matches('<').count(), file.matches('>').count());
+    }
+
+    #[test]
+    fn a_conversation_has_an_arrow_for_each_link_and_its_messages_escaped() {
+        let mut thread =
+            consonant_text::chat::read("[10:03] <anna> a < b?\n<bob> yes\n<eve> no, and long", "x");
+        thread.links = vec![(1, 0), (2, 0)];
+        let mut svg = Svg::default();
+        svg.conversation(&thread, 8);
+        let file = svg.finish();
+        assert_eq!((file.matches("class=\"arc\"").count(), file.matches("class=\"arrow\"").count()), (2, 2));
+        assert!(file.contains("a &lt; b?") && file.contains("no, and…") && file.contains(">10:03<"));
     }
 
     #[test]

@@ -182,6 +182,13 @@ pub struct ThreadUnit {
     pub text: String,
 }
 
+impl Thread {
+    /// A conversation without messages.
+    pub fn new(id: impl Into<String>) -> Self {
+        Thread { id: id.into(), ..Thread::default() }
+    }
+}
+
 impl Record for Thread {
     sourced!();
 
