@@ -42,6 +42,7 @@ mod model;
 pub mod oracle;
 pub mod pattern;
 pub mod proof;
+pub mod questions;
 mod solution;
 pub mod solver;
 

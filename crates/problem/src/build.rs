@@ -1,4 +1,5 @@
-//! What people state of a problem beyond single factors: linear constraints, and constraints that may be broken at a price.
+//! What people state of a problem beyond single factors: counts, linear constraints, constraints that may be
+//! broken at a price, evidence, and costs instead of scores.
 
 use crate::{Factor, Kind, Literal, Malformed, Problem, Variable};
 
@@ -36,6 +37,90 @@ impl Problem {
     /// Adds a factor over literals.
     pub fn constrain(&mut self, kind: Kind, literals: Vec<Literal>) {
         self.factors.push(Factor { kind, literals, scope: Vec::new() });
+    }
+
+    /// Adds the constraint that at least and at most so many of the literals hold.
+    pub fn between(&mut self, literals: &[Literal], least: usize, most: usize) -> Result<(), Malformed> {
+        let count = literals.len();
+        if least > most || least > count {
+            return Err(Malformed(format!("between {least} and {most} of {count} literals cannot hold")));
+        }
+        if most < count {
+            self.constrain(Kind::Budget { limit: most }, literals.to_vec());
+        }
+        if least > 0 {
+            let kind = if least == 1 { Kind::AtLeastOne } else { Kind::Budget { limit: count - least } };
+            let not = literals.iter().map(|&literal| if least == 1 { literal } else { !literal });
+            self.constrain(kind, not.collect());
+        }
+        Ok(())
+    }
+
+    /// Fixes what is known: only states remain in which the literal holds.
+    pub fn require(&mut self, literal: Literal) {
+        let scores = &mut self.variables[literal.variable as usize].scores;
+        for (state, score) in scores.iter_mut().enumerate() {
+            if !literal.holds(state as u32) {
+                *score = f64::NEG_INFINITY;
+            }
+        }
+    }
+
+    /// Reads a literal: the name of a binary variable, `variable=state`, or either with a leading `!`.
+    pub fn literal(&self, text: &str) -> Result<Literal, Malformed> {
+        self.literal_by(text, |name| self.variables.iter().position(|variable| variable.name == name))
+    }
+
+    /// The same with an index of names.
+    pub(crate) fn literal_by(
+        &self,
+        text: &str,
+        find: impl Fn(&str) -> Option<usize>,
+    ) -> Result<Literal, Malformed> {
+        let (negated, text) = text.strip_prefix('!').map_or((false, text), |rest| (true, rest));
+        let (name, state) = text.split_once('=').map_or((text, None), |(name, state)| (name, Some(state)));
+        let variable = find(name).ok_or_else(|| Malformed(format!("unknown variable `{name}`")))?;
+        let named = &self.variables[variable];
+        let state = match state {
+            None if named.binary => 1,
+            None => return Err(Malformed(format!("`{name}` has several states; write `{name}=STATE`"))),
+            Some(state) => {
+                let by_name = named.states.iter().position(|s| s == state);
+                let index = by_name.or_else(|| state.parse().ok()).filter(|&s| s < named.scores.len());
+                index.ok_or_else(|| Malformed(format!("`{name}` has no state `{state}`")))?
+            }
+        };
+        Ok(Literal { variable: variable as u32, state: state as u32, negated })
+    }
+
+    /// Takes all scores for costs, of which the least sum is wanted. Infinite costs forbid.
+    pub fn minimize(&mut self) -> Result<(), Malformed> {
+        self.minimized = !self.minimized;
+        self.constant = -self.constant;
+        let stated = self.variables.iter_mut().enumerate();
+        let stated = stated.filter(|(number, _)| !self.penalties.contains(&(*number as u32)));
+        let mut scores: Vec<&mut f64> = stated.flat_map(|(_, variable)| &mut variable.scores).collect();
+        for factor in &mut self.factors {
+            match &mut factor.kind {
+                Kind::Pair { score } | Kind::Pattern { score } => scores.push(score),
+                Kind::Table { scores: all } | Kind::TreeLabelling { tables: all, .. } => scores.extend(all),
+                Kind::Sequence { pairs, triples } => {
+                    scores.extend(pairs.iter_mut().chain(triples.iter_mut().flatten()))
+                }
+                Kind::Cut { pairs } => scores.extend(pairs.iter_mut().map(|(_, _, score)| score)),
+                _ => {}
+            }
+        }
+        for score in scores {
+            if *score == f64::NEG_INFINITY {
+                return Err(Malformed(
+                    "a cost of minus infinity cannot be made up for; \"inf\" forbids".to_owned(),
+                ));
+            }
+            // A score of zero stays what it is.
+            *score = if *score == 0.0 { 0.0 } else { -*score };
+        }
+        Ok(())
     }
 
     /// Adds the constraint that the sum of the coefficients of literals that hold is at most, at least or exactly `limit`.
@@ -124,6 +209,7 @@ impl Problem {
             }
         };
         let broken = self.binary(self.fresh(&format!("broken{factor}")), -penalty);
+        self.penalties.push(broken.variable);
         let mut softened = Vec::new();
         if let Some(mut clause) = clause {
             clause.push(broken);
@@ -150,6 +236,11 @@ impl Problem {
         Ok(broken)
     }
 
+    /// Whether a variable only says that a constraint is broken.
+    pub fn is_penalty(&self, variable: usize) -> bool {
+        self.penalties.contains(&(variable as u32))
+    }
+
     /// A name that no variable has.
     fn fresh(&self, name: &str) -> String {
         let taken = |name: &str| self.variables.iter().any(|variable| variable.name == name);
@@ -158,5 +249,60 @@ impl Problem {
             fresh.push('\'');
         }
         fresh
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Format, read};
+
+    #[test]
+    fn costs_are_negated_and_penalties_are_not() {
+        let text = r#"{"minimize": true, "constant": 1,
+            "variables": [{"name": "a", "score": 2}, {"name": "x", "states": ["p", "q"], "scores": [3, "inf"]}],
+            "factors": [{"kind": "at-least-one", "over": ["a"], "penalty": 5},
+                        {"kind": "pair", "over": ["a", "x=p"], "score": 4}]}"#;
+        let problem = read(text, Format::Json).unwrap();
+        assert!(problem.minimized && problem.constant == -1.0);
+        let scores: Vec<&[f64]> = problem.variables.iter().map(|v| &v.scores[..]).collect();
+        assert_eq!(scores, [&[0.0, -2.0][..], &[-3.0, f64::NEG_INFINITY], &[0.0, -5.0]]);
+        assert!(read(&text.replace("\"inf\"", "\"-inf\""), Format::Json).is_err());
+    }
+
+    #[test]
+    fn counts_become_budgets_and_wrong_ones_are_refused_with_their_place() {
+        let problem = |factor: &str| {
+            let text = format!(
+                r#"{{"variables": [{{"name": "a"}}, {{"name": "b"}}, {{"name": "c", "states": ["x", "y"]}}], "factors": [{factor}]}}"#
+            );
+            read(&text, Format::Json)
+        };
+        for (factor, kinds) in [
+            (r#"{"kind": "exactly-k", "over": ["a", "b", "c=y"], "k": 2}"#, &["budget", "budget"][..]),
+            (r#"{"kind": "at-least-k", "over": ["a", "b", "c=y"], "k": 1}"#, &["at-least-one"]),
+            (r#"{"kind": "at-most-k", "over": ["a", "b"], "k": 1}"#, &["budget"]),
+            (r#"{"kind": "between", "over": ["a", "b"], "least": 1, "most": 2}"#, &["at-least-one"]),
+            (
+                r#"{"kind": "linear", "over": ["a", "b"], "coefficients": [1, -2], "relation": "=", "limit": 0}"#,
+                &["knapsack", "knapsack"],
+            ),
+        ] {
+            let problem = problem(factor).unwrap();
+            let found: Vec<&str> = problem.factors.iter().map(|factor| factor.kind.name()).collect();
+            assert_eq!(found, kinds, "{factor}");
+            assert_eq!(problem.variables[2].scores, [0.0, 0.0]);
+        }
+        for (factor, message) in [
+            (r#"{"kind": "exactly-k", "over": ["a"], "k": 2}"#, "between 2 and 2 of 1 literals cannot hold"),
+            (
+                r#"{"kind": "linear", "over": ["a"], "coefficients": [], "relation": "<=", "limit": 0}"#,
+                "0 coefficients, but 1 literals",
+            ),
+            (r#"{"kind": "between", "over": ["d"], "least": 0, "most": 1}"#, "unknown variable `d`"),
+            (r#"{"kind": "table", "over": ["a"], "scores": [0, 1], "penalty": 1}"#, "cannot be softened"),
+        ] {
+            let error = problem(factor).unwrap_err().to_string();
+            assert!(error.contains("factors[0]") && error.contains(message), "{error}");
+        }
     }
 }

@@ -41,10 +41,15 @@ pub fn read(text: &str) -> Result<Problem, FormatError> {
     let none = Vec::new();
     let factors = if root.contains_key("factors") { array(root, "factors", "the problem")? } else { &none };
     for (i, factor) in factors.iter().enumerate() {
-        let factor = reader.factor(factor, &format!("factors[{i}]"))?;
-        reader.problem.factors.push(factor);
+        reader.constraint(factor, &format!("factors[{i}]"))?;
+        reader.problem.stated.resize(reader.problem.factors.len(), i as u32);
     }
-    known_keys(root, &["variables", "factors", "constant"], "the problem")?;
+    known_keys(root, &["variables", "factors", "constant", "minimize"], "the problem")?;
+    match root.get("minimize") {
+        None | Some(Value::Bool(false)) => {}
+        Some(Value::Bool(true)) => reader.problem.minimize().map_err(|e| wrong("the problem", e))?,
+        Some(other) => return Err(wrong("minimize", format!("expected true or false, found {other}"))),
+    }
     Ok(reader.problem)
 }
 
@@ -89,10 +94,11 @@ fn string<'a>(value: &'a Value, place: &str) -> Result<&'a str, FormatError> {
     value.as_str().ok_or_else(|| wrong(place, format!("expected a string, found {}", kind_of(value))))
 }
 
-/// A number; `"-inf"` in quotes stands for minus infinity, which JSON cannot write.
+/// A number; `"-inf"` and `"inf"` in quotes stand for what JSON cannot write.
 fn number(value: &Value, place: &str) -> Result<f64, FormatError> {
     match value {
         Value::String(text) if text == "-inf" => Ok(f64::NEG_INFINITY),
+        Value::String(text) if text == "inf" => Ok(f64::INFINITY),
         _ => value.as_f64().ok_or_else(|| {
             wrong(place, format!("expected a number (or \"-inf\" to forbid), found {}", kind_of(value)))
         }),
@@ -140,8 +146,7 @@ impl Reader {
         if self.by_name.insert(name.clone(), self.problem.variables.len()).is_some() {
             return Err(wrong(place, format!("there is a variable `{name}` already")));
         }
-        let variable = if object.contains_key("scores") {
-            let scores = numbers(field(object, "scores", place)?, &format!("{place}.scores"))?;
+        let variable = if object.contains_key("scores") || object.contains_key("states") {
             let states = match object.get("states") {
                 None => Vec::new(),
                 Some(names) => {
@@ -149,6 +154,10 @@ impl Reader {
                     let read = |name| string(name, &format!("{place}.states")).map(str::to_string);
                     names.iter().map(read).collect::<Result<Vec<_>, _>>()?
                 }
+            };
+            let scores = match object.get("scores") {
+                None => vec![0.0; states.len()],
+                Some(scores) => numbers(scores, &format!("{place}.scores"))?,
             };
             if !states.is_empty() && states.len() != scores.len() {
                 return Err(wrong(place, format!("{} states, but {} scores", states.len(), scores.len())));
@@ -171,21 +180,8 @@ impl Reader {
     }
 
     fn literal(&self, value: &Value, place: &str) -> Result<Literal, FormatError> {
-        let text = string(value, place)?;
-        let (negated, text) = text.strip_prefix('!').map_or((false, text), |rest| (true, rest));
-        match text.split_once('=') {
-            None => match self.named(text, place)? {
-                (variable, Variable { binary: true, .. }) => Ok(Literal { variable, state: 1, negated }),
-                _ => Err(wrong(place, format!("`{text}` has several states; write `{text}=STATE`"))),
-            },
-            Some((name, state)) => {
-                let (variable, named) = self.named(name, place)?;
-                let by_name = named.states.iter().position(|s| s == state);
-                let index = by_name.or_else(|| state.parse().ok()).filter(|&s| s < named.scores.len());
-                let index = index.ok_or_else(|| wrong(place, format!("`{name}` has no state `{state}`")))?;
-                Ok(Literal { variable, state: index as u32, negated })
-            }
-        }
+        let find = |name: &str| self.by_name.get(name).copied();
+        self.problem.literal_by(string(value, place)?, find).map_err(|e| wrong(place, e))
     }
 
     fn literals(
@@ -205,6 +201,60 @@ impl Reader {
             string(item, &place).and_then(|name| self.named(name, &place)).map(|(variable, _)| variable)
         };
         items.iter().enumerate().map(variable).collect()
+    }
+
+    /// Adds a factor, or those that a constraint over counts or sums becomes; with a penalty it may be broken.
+    fn constraint(&mut self, value: &Value, place: &str) -> Result<(), FormatError> {
+        let mut object = object(value, place)?.clone();
+        let penalty = object.remove("penalty");
+        let kind = string(field(&object, "kind", place)?, &format!("{place}.kind"))?.to_owned();
+        let named = &format!("{place} ({kind})");
+        let first = self.problem.factors.len();
+        let literals = |keys: &[&str]| -> Result<Vec<Literal>, FormatError> {
+            known_keys(&object, keys, named)?;
+            self.literals(&object, "over", named)
+        };
+        let count = |key: &str| whole(field(&object, key, named)?, &format!("{named}.{key}"));
+        let done = match kind.as_str() {
+            "exactly-k" | "at-least-k" | "at-most-k" => {
+                let (over, k) = (literals(&["kind", "over", "k"])?, count("k")?);
+                let least = if kind == "at-most-k" { 0 } else { k };
+                let most = if kind == "at-least-k" { over.len().max(k) } else { k };
+                self.problem.between(&over, least, most)
+            }
+            "between" => {
+                let over = literals(&["kind", "over", "least", "most"])?;
+                let (least, most) = (count("least")?, count("most")?);
+                self.problem.between(&over, least, most)
+            }
+            "linear" => {
+                let over = literals(&["kind", "over", "coefficients", "relation", "limit"])?;
+                let coefficients =
+                    numbers(field(&object, "coefficients", named)?, &format!("{named}.coefficients"))?;
+                if coefficients.len() != over.len() {
+                    let found = (coefficients.len(), over.len());
+                    return Err(wrong(named, format!("{} coefficients, but {} literals", found.0, found.1)));
+                }
+                let relation = string(field(&object, "relation", named)?, &format!("{named}.relation"))?;
+                let relation = relation.parse().map_err(|e| wrong(named, e))?;
+                let limit = number(field(&object, "limit", named)?, &format!("{named}.limit"))?;
+                let terms: Vec<(Literal, f64)> = over.into_iter().zip(coefficients).collect();
+                self.problem.linear(&terms, relation, limit)
+            }
+            _ => {
+                let factor = self.factor(&Value::Object(object), place)?;
+                self.problem.factors.push(factor);
+                Ok(())
+            }
+        };
+        done.map_err(|e| wrong(named, e))?;
+        if let Some(penalty) = penalty {
+            let penalty = number(&penalty, &format!("{named}.penalty"))?;
+            for factor in first..self.problem.factors.len() {
+                self.problem.soften(factor, penalty).map_err(|e| wrong(named, e))?;
+            }
+        }
+        Ok(())
     }
 
     fn factor(&self, value: &Value, place: &str) -> Result<Factor, FormatError> {
@@ -242,6 +292,9 @@ impl Reader {
     }
 }
 
+/// Kinds that become others: how many hold, and sums with coefficients.
+const COUNTED: [&str; 5] = ["exactly-k", "at-least-k", "at-most-k", "between", "linear"];
+
 /// Kinds over this many literals.
 fn over_literals(
     kind: &str,
@@ -272,7 +325,7 @@ fn over_literals(
         "tree-budget" => tree_budget(object, place)?,
         "cut" => Kind::Cut { pairs: weighted_pairs(object, place)? },
         other => {
-            let known = Kind::NAMES.join(", ");
+            let known = [&Kind::NAMES[..], &COUNTED].concat().join(", ");
             return Err(wrong(place, format!("unknown kind `{other}`; expected one of {known}")));
         }
     })

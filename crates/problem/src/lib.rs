@@ -35,6 +35,14 @@ pub struct Problem {
     pub factors: Vec<Factor>,
     /// A number added to the value of every assignment.
     pub constant: f64,
+    /// Whether the scores were stated as costs: they stand here with the opposite sign, and so do values and
+    /// bounds.
+    pub minimized: bool,
+    /// Variables that say that a constraint is broken: what that takes away, it takes from scores and adds to
+    /// costs.
+    pub(crate) penalties: Vec<u32>,
+    /// The number that each factor has in the file, where some became several.
+    pub(crate) stated: Vec<u32>,
     /// Where the format has lines: the line of each variable, then of each factor.
     pub(crate) lines: Vec<u32>,
 }
@@ -254,12 +262,37 @@ impl Problem {
         }
     }
 
+    /// What a factor is, for people: where it stands, its kind and what it is over.
+    pub fn describe_factor(&self, factor: usize) -> String {
+        let Factor { kind, literals, scope } = &self.factors[factor];
+        let literals = literals.iter().map(|literal| {
+            let variable = &self.variables[literal.variable as usize];
+            let not = if literal.negated { "!" } else { "" };
+            match (variable.binary, literal.state) {
+                (true, 1) => format!("{not}{}", variable.name),
+                (_, state) => format!("{not}{}={}", variable.name, variable.state_name(state as usize)),
+            }
+        });
+        let scope = scope.iter().map(|&variable| self.variables[variable as usize].name.clone());
+        let over: Vec<String> = literals.chain(scope).collect();
+        let limit = match kind {
+            Kind::Budget { limit } => format!(" of at most {limit}"),
+            Kind::Knapsack { limit, .. } => format!(" of at most {limit}"),
+            _ => String::new(),
+        };
+        let number = self.stated.get(factor).map_or(factor, |&number| number as usize);
+        format!("factors[{number}]: {}{limit} over {}", kind.name(), over.join(", "))
+    }
+
     /// Says what is wrong with a factor, and where it stands.
     pub fn factor_error(&self, factor: usize, problem: impl std::fmt::Display) -> FormatError {
         let kind = self.factors[factor].kind.name();
         match self.lines.get(self.variables.len() + factor) {
             Some(&line) => FormatError::at(line as usize, format!("factor {}: {problem}", factor + 1)),
-            None => FormatError::new(format!("factors[{factor}] ({kind}): {problem}")),
+            None => {
+                let number = self.stated.get(factor).map_or(factor, |&number| number as usize);
+                FormatError::new(format!("factors[{number}] ({kind}): {problem}"))
+            }
         }
     }
 }

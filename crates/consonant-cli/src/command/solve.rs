@@ -10,8 +10,10 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use consonant::map::problem::{self, Format, FormatError, Problem};
 use consonant::map::proof::{ProofOptions, prove};
+use consonant::map::questions::{conflict, n_best, otherwise};
 use consonant::map::solver::{Limits, Method, solve};
-use consonant::map::{Graph, Solution};
+use consonant::map::verify::verify;
+use consonant::map::{Graph, Solution, Status};
 use consonant::text::input::Input;
 use serde_json::{Map, Value, json};
 
@@ -26,6 +28,8 @@ use consonant::plot::{Chart, Series, digits};
   consonant solve grid.uai --method exact --time-limit 10 --format json
   consonant solve grid.uai --trace trace.csv --plot trace.svg
   consonant solve problem.json --certificate problem.proof
+  consonant solve problem.json --n-best 3
+  consonant solve problem.json --explain
 
 The problem is UAI, log-UAI (.loguai), AD3's .fg, or our JSON (see docs/map.md). A problem without a solution is
 told as \"infeasible\", with exit code 0: that is an answer.")]
@@ -33,9 +37,18 @@ pub struct Solve {
     /// The problem; `-` or none is standard input.
     #[arg(value_name = "PROBLEM", default_value = "-")]
     problem: PathBuf,
-    /// How the problem is written (default: by its name, then by its content).
-    #[arg(long, value_name = "FORMAT")]
-    from: Option<ProblemFormat>,
+    #[command(flatten)]
+    stated: Stated,
+    /// Find so many assignments, the best first; each is certified as the best of those that are left.
+    #[arg(long, value_name = "K", conflicts_with_all = ["certificate", "trace", "plot", "explain"])]
+    n_best: Option<usize>,
+    /// With --n-best: in how many variables at least each differs from all before it.
+    #[arg(long, value_name = "K", default_value_t = 1, requires = "n_best")]
+    different_by: usize,
+    /// Say what each variable's state is worth: how much would be lost if it were another. Where there is no
+    /// solution, say which constraints contradict each other. Solves a problem for each.
+    #[arg(long)]
+    explain: bool,
     /// How to solve it.
     #[arg(long, default_value = "exact")]
     method: MethodName,
@@ -62,6 +75,23 @@ pub struct Solve {
     format: AnswerFormat,
     #[command(flatten)]
     output: Destination,
+}
+
+/// How a problem is read, and what is known beside it. A proof is checked under the same words.
+#[derive(Args)]
+pub struct Stated {
+    /// How the problem is written (default: by its name, then by its content).
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<ProblemFormat>,
+    /// Take scores for costs, and look for the least.
+    #[arg(long)]
+    minimize: bool,
+    /// What holds: a binary variable's name, `variable=state`, or either with `!` before it.
+    #[arg(long, value_name = "A=b", value_delimiter = ',')]
+    fix: Vec<String>,
+    /// What does not hold.
+    #[arg(long, value_name = "A=b", value_delimiter = ',')]
+    forbid: Vec<String>,
 }
 
 /// How a problem is written.
@@ -96,7 +126,10 @@ impl Solve {
         {
             return Err(crate::usage_error("--time-limit and --gap take numbers that are zero or more"));
         }
-        let (name, problem) = read_problem(&self.problem, self.from)?;
+        if self.n_best == Some(0) || self.different_by == 0 {
+            return Err(crate::usage_error("--n-best and --different-by take numbers from 1"));
+        }
+        let (name, problem) = self.stated.read(&self.problem)?;
         let graph = Graph::from_problem(&problem).map_err(|error| placed(&name, error))?;
         context.detail(format!(
             "{} variables, {} factors, {} links",
@@ -119,6 +152,11 @@ impl Solve {
             MethodName::Exact => Method::Exact,
         };
         let start = Instant::now();
+        if let Some(count) = self.n_best {
+            let best = n_best(&problem, count, self.different_by, method, &limits)?;
+            return self
+                .write(&best.iter().map(|solution| self.answer(&problem, solution)).collect::<Vec<_>>());
+        }
         let mut solution = solve(&graph, method, &limits)?;
         if let Some(path) = &self.certificate {
             // Finding and proving share the time.
@@ -137,14 +175,72 @@ impl Solve {
         if let Some(path) = &self.plot {
             output::write(path, &self.chart(&solution).to_svg())?;
         }
-        let answer = match self.format {
-            AnswerFormat::Text => text_answer(&problem, &solution),
-            AnswerFormat::Json => format!("{}\n", serde_json::to_string(&json_answer(&problem, &solution))?),
-        };
+        let mut answer = self.answer(&problem, &solution);
+        if self.explain {
+            self.explain(&problem, &solution, method, &limits, &mut answer)?;
+        }
+        self.write(&[answer])
+    }
+
+    /// Writes answers, with a blank line between them or as one a line.
+    fn write(&self, answers: &[Answer]) -> Result<ExitCode> {
         let mut output = self.output.open()?;
-        output.write_all(answer.as_bytes())?;
+        for (number, answer) in answers.iter().enumerate() {
+            match answer {
+                Answer::Text(text) if number == 0 => write!(output, "{text}")?,
+                Answer::Text(text) => write!(output, "\n{text}")?,
+                Answer::Json(json) => writeln!(output, "{}", serde_json::to_string(json)?)?,
+            }
+        }
         output.finish()?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn answer(&self, problem: &Problem, solution: &Solution) -> Answer {
+        match self.format {
+            AnswerFormat::Text => Answer::Text(text_answer(problem, solution)),
+            AnswerFormat::Json => Answer::Json(json_answer(problem, solution)),
+        }
+    }
+
+    /// Adds what each state is worth, or why there is no solution.
+    fn explain(
+        &self,
+        problem: &Problem,
+        solution: &Solution,
+        method: Method,
+        limits: &Limits,
+        answer: &mut Answer,
+    ) -> Result<()> {
+        let Some(states) = solution.assignment() else {
+            return explain_conflict(problem, limits, answer);
+        };
+        let value = solution.certificate.value().unwrap_or_default();
+        for other in otherwise(problem, states, method, limits)? {
+            let (variable, certificate) = (&problem.variables[other.variable], &other.solution.certificate);
+            let state = |states: &[u32]| variable.state_name(states[other.variable] as usize);
+            // What is lost at least, by the bound on everything else.
+            let loss = value - certificate.bound();
+            match answer {
+                Answer::Text(text) => {
+                    let otherwise = match other.solution.assignment() {
+                        _ if certificate.status() == Status::Infeasible => {
+                            "nothing else is possible".to_owned()
+                        }
+                        Some(others) => format!("{} would cost {}", state(others), digits(loss.max(0.0))),
+                        None => format!("anything else would cost {} or more", digits(loss.max(0.0))),
+                    };
+                    writeln!(text, "{} is {}: {otherwise}", variable.name, state(states))
+                        .expect("writing to a string");
+                }
+                Answer::Json(json) => {
+                    let loss = loss.is_finite().then_some(loss.max(0.0));
+                    json["otherwise"][&variable.name] =
+                        json!({"loss": loss, "status": certificate.status().name()});
+                }
+            }
+        }
+        Ok(())
     }
 
     fn chart(&self, solution: &Solution) -> Chart {
@@ -163,6 +259,70 @@ impl Solve {
     }
 }
 
+/// An answer as it is written.
+enum Answer {
+    Text(String),
+    Json(Value),
+}
+
+/// Adds the constraints that contradict each other, once the checker of proofs has confirmed that they do.
+fn explain_conflict(problem: &Problem, limits: &Limits, answer: &mut Answer) -> Result<()> {
+    let Some(conflict) = conflict(problem, limits)? else {
+        if let Answer::Text(text) = answer {
+            text.push_str(
+                "whether the constraints contradict each other was not found out within the limits\n",
+            );
+        }
+        return Ok(());
+    };
+    let solution = solve(&Graph::from_problem(&conflict.problem)?, Method::Exact, limits)?;
+    let (proof, _) = prove(&conflict.problem, solution, &ProofOptions::default())?;
+    let confirmed = verify(&conflict.problem, &proof).is_ok_and(|seen| seen.bound == f64::NEG_INFINITY);
+    let factors = conflict.factors.iter().map(|&factor| problem.describe_factor(factor));
+    let variables = conflict.variables.iter().map(|&variable| {
+        let variable = &problem.variables[variable];
+        let left = (0..variable.scores.len()).filter(|&state| variable.scores[state] > f64::NEG_INFINITY);
+        let left: Vec<String> = left.map(|state| variable.state_name(state)).collect();
+        format!("{}: only {} is allowed", variable.name, left.join(" or "))
+    });
+    let pieces: Vec<String> = factors.chain(variables).collect();
+    match answer {
+        Answer::Text(text) => {
+            let smallest = if conflict.smallest { ", and none can be left out" } else { "" };
+            let checked = if confirmed { " (verified)" } else { "" };
+            writeln!(text, "these contradict each other{smallest}{checked}:").expect("writing to a string");
+            pieces.iter().for_each(|piece| writeln!(text, "  {piece}").expect("writing to a string"));
+        }
+        Answer::Json(json) => {
+            json["conflict"] =
+                json!({"constraints": pieces, "smallest": conflict.smallest, "verified": confirmed});
+        }
+    }
+    Ok(())
+}
+
+impl Stated {
+    /// Reads a problem with all that is known; also what to call the file.
+    pub fn read(&self, path: &Path) -> Result<(String, Problem)> {
+        let (name, mut problem) = read_problem(path, self.from)?;
+        if self.minimize {
+            problem.minimize().map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
+        }
+        for (literals, holds) in [(&self.fix, true), (&self.forbid, false)] {
+            for text in literals {
+                let literal = problem.literal(text).map_err(|error| crate::usage_error(error.to_string()))?;
+                problem.require(if holds { literal } else { !literal });
+            }
+        }
+        Ok((name, problem))
+    }
+}
+
+/// A value or bound as it was stated: a cost has the opposite sign.
+pub fn stated(problem: &Problem, number: f64) -> f64 {
+    if problem.minimized { 0.0 - number } else { number }
+}
+
 /// An error of a file with its place.
 fn placed(name: &str, error: FormatError) -> anyhow::Error {
     match error.line {
@@ -172,7 +332,7 @@ fn placed(name: &str, error: FormatError) -> anyhow::Error {
 }
 
 /// Reads a problem in the form that is named, or that its name and content show; also what to call the file.
-pub fn read_problem(path: &Path, format: Option<ProblemFormat>) -> Result<(String, Problem)> {
+fn read_problem(path: &Path, format: Option<ProblemFormat>) -> Result<(String, Problem)> {
     let input = Input::open(path)?;
     let name = input.name().to_string();
     let text = input.into_text()?;
@@ -210,10 +370,10 @@ fn text_answer(problem: &Problem, solution: &Solution) -> String {
     let certificate = &solution.certificate;
     line(format_args!("status {}", certificate.status()));
     if let Some(value) = certificate.value() {
-        line(format_args!("value {}", digits(value)));
+        line(format_args!("value {}", digits(stated(problem, value))));
     }
     if certificate.bound().is_finite() {
-        line(format_args!("bound {}", digits(certificate.bound())));
+        line(format_args!("bound {}", digits(stated(problem, certificate.bound()))));
     }
     line(format_args!("iterations {}", certificate.iterations));
     if let Some(states) = solution.assignment() {
@@ -226,6 +386,13 @@ fn text_answer(problem: &Problem, solution: &Solution) -> String {
 
 fn json_answer(problem: &Problem, solution: &Solution) -> Value {
     let mut answer = json!(solution.certificate);
+    if problem.minimized {
+        for key in ["value", "bound"] {
+            if let Some(number) = answer[key].as_f64() {
+                answer[key] = json!(stated(problem, number));
+            }
+        }
+    }
     if let Some(states) = solution.assignment() {
         let state = |(variable, &state): (&problem::Variable, &u32)| {
             let name = variable.states.get(state as usize);

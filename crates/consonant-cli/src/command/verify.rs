@@ -9,7 +9,7 @@ use clap::Args;
 use consonant::map::verify::{Proof, verify};
 use consonant::text::input::Input;
 
-use super::solve::{ProblemFormat, read_problem};
+use super::solve::{Stated, stated};
 use crate::context::Context;
 use crate::output::Output;
 
@@ -29,14 +29,13 @@ pub struct Verify {
     /// The proof.
     #[arg(value_name = "CERTIFICATE")]
     certificate: PathBuf,
-    /// How the problem is written (default: by its name, then by its content).
-    #[arg(long, value_name = "FORMAT")]
-    from: Option<ProblemFormat>,
+    #[command(flatten)]
+    stated: Stated,
 }
 
 impl Verify {
     pub fn run(self, _: &Context) -> Result<ExitCode> {
-        let (_, problem) = read_problem(&self.problem, self.from)?;
+        let (_, problem) = self.stated.read(&self.problem)?;
         let input = Input::open(&self.certificate)?;
         let name = input.name().to_string();
         let proof = Proof::read(&input.into_text()?).with_context(|| name.clone())?;
@@ -47,8 +46,11 @@ impl Verify {
         let mut output = Output::open(None)?;
         match verified.value {
             _ if verified.bound == f64::NEG_INFINITY => writeln!(output, "verified: no solution")?,
-            Some(value) => writeln!(output, "verified: value {value}, bound {}", verified.bound)?,
-            None => writeln!(output, "verified: bound {}", verified.bound)?,
+            Some(value) => {
+                let (value, bound) = (stated(&problem, value), stated(&problem, verified.bound));
+                writeln!(output, "verified: value {value}, bound {bound}")?;
+            }
+            None => writeln!(output, "verified: bound {}", stated(&problem, verified.bound))?,
         }
         output.finish()?;
         Ok(ExitCode::SUCCESS)

@@ -151,17 +151,19 @@ fn random_factor(dice: &mut Dice, problem: &Problem, scale: f64, big: f64) -> Fa
     Factor { kind, literals, scope: Vec::new() }
 }
 
-/// The best value by enumeration; nothing when no assignment is allowed.
-pub fn best(problem: &Problem) -> Option<f64> {
+/// All assignments that are allowed, with their values, the best first.
+pub fn all(problem: &Problem) -> Vec<(f64, Vec<u32>)> {
     let sizes: Vec<u32> = problem.variables.iter().map(|v| v.scores.len() as u32).collect();
     let mut states = vec![0u32; sizes.len()];
-    let mut best: Option<f64> = None;
+    let mut found = Vec::new();
     loop {
         if let Ok(value) = value(problem, &states) {
-            best = Some(best.map_or(value, |best| best.max(value)));
+            found.push((value, states.clone()));
         }
-        let Some(place) = (0..sizes.len()).rev().find(|&i| states[i] + 1 < sizes[i]) else { return best };
+        let Some(place) = (0..sizes.len()).rev().find(|&i| states[i] + 1 < sizes[i]) else { break };
         states[place] += 1;
         states[place + 1..].fill(0);
     }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    found
 }
