@@ -1,7 +1,7 @@
 //! How a segmenter learns: a treebank's text is put together again, and the gaps between its atoms are
 //! labelled.
 
-use consonant_learn::hash::Fingerprint;
+use consonant_learn::hash::{Fingerprint, key};
 use consonant_learn::table::Precision;
 use consonant_learn::trainer::Run;
 use consonant_sequence::inference::Candidates;
@@ -55,7 +55,9 @@ pub(crate) fn train(
     let sentences_of = |pieces: &[Piece]| -> Vec<Sentence> {
         pieces.iter().flat_map(|piece| &piece.sentences).cloned().collect()
     };
-    let sentences = &sentences_of(data.items())[..];
+    let mut sentences = sentences_of(data.items());
+    mark_paragraphs(&mut sentences, settings.seed);
+    let sentences = &sentences[..];
     let dev = data.dev.map(sentences_of);
     let dev = dev.as_deref();
     let passages = Passage::read(sentences);
@@ -169,6 +171,26 @@ pub(crate) fn train(
     Ok(Trained { model, epoch: trained.epoch, score, summary })
 }
 
+/// Paragraphs are taken as marked if one sentence in so many begins one.
+const MARKED: usize = 20;
+/// Sentences of a paragraph on average, where none are marked.
+const PARAGRAPH: u64 = 3;
+
+/// Lets paragraphs begin at some sentences of data in which they are not marked. Without that the text would be one
+/// paragraph, and a model of it would not know what the end of a text looks like, nor a sentence alone.
+fn mark_paragraphs(sentences: &mut [Sentence], seed: u64) {
+    let marked = sentences.iter().filter(|sentence| sentence.starts_paragraph()).count();
+    if marked * MARKED >= sentences.len() {
+        return;
+    }
+    for (number, sentence) in sentences.iter_mut().enumerate() {
+        let chance = key(&[seed.to_le_bytes(), (number as u64).to_le_bytes()].concat());
+        if chance.is_multiple_of(PARAGRAPH) {
+            sentence.mark_document();
+        }
+    }
+}
+
 /// The margin of a perceptron, in updates.
 const MARGIN: f64 = 0.5;
 
@@ -251,4 +273,40 @@ fn fingerprint(passages: &[Passage]) -> u64 {
         }
     }
     fingerprint.get()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consonant_text::SentenceReader;
+
+    /// Sentences of one word and a full stop; with `mark`, each begins a paragraph.
+    fn sentences(count: usize, mark: &str) -> Vec<Sentence> {
+        let one = |n| {
+            format!("{mark}1\tw{n}\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n2\t.\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
+        };
+        let text: String = (0..count).map(one).collect();
+        SentenceReader::conllu(text.as_bytes(), "toy")
+            .map(|sentence| sentence.expect("well formed"))
+            .collect()
+    }
+
+    #[test]
+    fn paragraphs_end_in_data_that_mark_none() {
+        let mut unmarked = sentences(300, "");
+        mark_paragraphs(&mut unmarked, 1);
+        let paragraphs = Passage::read(&unmarked);
+        assert!((60..150).contains(&paragraphs.len()), "{}", paragraphs.len());
+        // Some sentences stand alone, some with others.
+        let alone = paragraphs.iter().filter(|passage| passage.tokens.len() == 2).count();
+        assert!(alone > 10 && alone < paragraphs.len() - 10, "{alone}");
+        let mut marked = sentences(30, "# newpar\n");
+        mark_paragraphs(&mut marked, 1);
+        assert_eq!(Passage::read(&marked).len(), 30);
+        let (mut one, mut two) = (sentences(50, ""), sentences(50, ""));
+        mark_paragraphs(&mut one, 1);
+        mark_paragraphs(&mut two, 2);
+        assert_ne!(Passage::read(&one).len(), 0);
+        assert!(one.iter().zip(&two).any(|(a, b)| a.starts_paragraph() != b.starts_paragraph()));
+    }
 }

@@ -1,4 +1,6 @@
-//! `consonant train TASK`: one command for every task of the registry.
+//! `consonant train TASK`: one command for every task of the registry, and one for those of a pipeline.
+
+mod pipeline;
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -27,9 +29,9 @@ pub struct Train {
     task: Chosen,
 }
 
-/// The task and its flags.
+/// The task and its flags; all tasks of a pipeline where none is named.
 struct Chosen {
-    task: &'static dyn AnyTask,
+    task: Option<&'static dyn AnyTask>,
     matches: ArgMatches,
 }
 
@@ -37,7 +39,10 @@ impl FromArgMatches for Chosen {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let missing = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
         let (name, matches) = matches.subcommand().ok_or_else(missing)?;
-        let task = registry().get(name).ok_or_else(missing)?;
+        let task = registry().get(name);
+        if task.is_none() && name != pipeline::NAME {
+            return Err(missing());
+        }
         Ok(Self { task, matches: matches.clone() })
     }
 
@@ -50,7 +55,10 @@ impl FromArgMatches for Chosen {
 impl Subcommand for Chosen {
     fn augment_subcommands(command: Command) -> Command {
         // Hundreds of flags, which other commands need not wait for.
-        let all = |command| commands(registry()).into_iter().fold(command, Command::subcommand);
+        let all = |command: Command| {
+            let tasks = commands(registry()).into_iter().fold(command, Command::subcommand);
+            tasks.subcommand(pipeline::command())
+        };
         command.subcommand_required(true).defer(all)
     }
 
@@ -59,7 +67,7 @@ impl Subcommand for Chosen {
     }
 
     fn has_subcommand(name: &str) -> bool {
-        registry().get(name).is_some()
+        registry().get(name).is_some() || name == pipeline::NAME
     }
 }
 
@@ -133,6 +141,7 @@ impl Train {
     /// Trains the task's model and writes it.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         let Chosen { task, matches } = self.task;
+        let Some(task) = task else { return pipeline::run(&matches, context) };
         if matches.try_get_one::<String>("algorithm").ok().flatten().is_some_and(|name| name == "list") {
             let mut out = Output::open(None)?;
             out.write_all(task.algorithms().as_bytes())?;
