@@ -284,7 +284,9 @@ fn one_short_flag_names_the_output_of_every_command() {
     let folder = tempfile::tempdir().expect("a folder");
     for command in commands("") {
         let help = run(&format!("COLUMNS=1000 consonant {command} --help"), folder.path()).expect("help");
-        let is_there = ["-o, --output <FILE>", "-o, --model <OUT>"].iter().any(|flag| help.contains(flag));
+        let is_there = ["-o, --output <FILE>", "-o, --model <OUT>", "-o, --models <DIR>"]
+            .iter()
+            .any(|flag| help.contains(flag));
         let has_none = ["completions", "man", "verify"].contains(&command.as_str());
         assert!(is_there != has_none, "{command}");
     }
