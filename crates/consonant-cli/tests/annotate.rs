@@ -210,6 +210,19 @@ fn text_that_looks_like_records_is_annotated_with_a_warning() {
     }
 }
 
+#[test]
+fn a_text_in_another_language_is_noticed() {
+    let german = "Der Hund lief über die Straße, und die Katze saß auf dem Dach und sah ihm zu, bis er hinter den Häusern verschwunden war. \
+                  Danach schlief sie wieder ein und träumte von Fischen, die im Garten schwammen.";
+    let english = "The dog ran over the street, and the cat sat on the roof and watched him until he was gone behind the houses. \
+                   Then she fell asleep again and dreamt of fish that swam in the garden.";
+    for (text, warns) in [(german, true), (english, false), ("Guten Morgen!", false)] {
+        let said = run(text.as_bytes(), &["--layers", "tags"]).stderr;
+        let said = String::from_utf8_lossy(&said);
+        assert_eq!(said.contains("does not look English"), warns, "{said}");
+    }
+}
+
 /// Folders are read with all below them, and their files are written under the same names.
 #[test]
 fn folders_patterns_and_names_of_outputs_mean_what_they_say() {

@@ -21,6 +21,7 @@ use consonant::draw::Sketch;
 use consonant::draw::svg::Svg;
 use consonant::draw::terminal::Terminal;
 use consonant::segmenter::SegmenterOptions;
+use consonant::summarizer::looks_english;
 use consonant::{Layers, Models, Pipeline};
 
 /// Find sentences, tokens, parts of speech, names and dependency trees in raw text.
@@ -121,6 +122,7 @@ impl Annotate {
             Format::Pretty => Writer::Pretty(terminal(on_terminal, self.colour)),
             Format::Svg => Writer::Svg(Svg::default()),
         };
+        let english = models == Models::Embedded;
         let pipeline = Pipeline::open(&models, layers)?.knowing(self.known.settings()?);
         if let Some(folder) = &self.output_dir {
             let outputs = places(&files, folder, format)?;
@@ -131,7 +133,7 @@ impl Annotate {
                         .with_context(|| format!("cannot make {}", parent.display()))?;
                 }
                 let (mut writer, mut out) = (writer(), Output::open(Some(&place))?);
-                annotate(&pipeline, &file.path, &mut writer, &mut out, context, |_| ())?;
+                annotate(&pipeline, &file.path, &mut writer, &mut out, context, english, |_| ())?;
                 writer.finish(out)?;
                 progress.advance(1);
             }
@@ -140,7 +142,9 @@ impl Annotate {
         let (mut writer, mut out) = (writer(), self.output.open()?);
         let progress = context.progress_beside(&out, "annotating sentences", None);
         for file in files {
-            annotate(&pipeline, &file.path, &mut writer, &mut out, context, |count| progress.advance(count))?;
+            annotate(&pipeline, &file.path, &mut writer, &mut out, context, english, |count| {
+                progress.advance(count)
+            })?;
         }
         writer.finish(out)?;
         Ok(ExitCode::SUCCESS)
@@ -181,11 +185,18 @@ fn annotate(
     writer: &mut Writer,
     out: &mut Output,
     context: &Context,
+    english: bool,
     advance: impl Fn(u64),
 ) -> Result<()> {
     let mut input = Input::open(path)?;
     let name = Arc::clone(input.name());
+    let mut judged = !english;
     let mut write = |sentences: &[Sentence]| -> Result<()> {
+        if !std::mem::replace(&mut judged, true) && !may_be_english(sentences) {
+            context.note(format!(
+                "{name} does not look English, and the embedded models know nothing else; `--models DIR` takes others"
+            ));
+        }
         for sentence in sentences {
             writer.write(sentence, &name, out)?;
         }
@@ -208,6 +219,23 @@ fn annotate(
     }
     pipeline.stream(input, &name, |sentences, _| write(sentences))
 }
+
+/// Whether the beginning of a text is English, or too short to tell.
+fn may_be_english(sentences: &[Sentence]) -> bool {
+    let mut text = String::new();
+    let mut words = 0;
+    for word in
+        sentences.iter().flat_map(|sentence| (0..sentence.len()).map(|word| sentence.form(word))).take(1000)
+    {
+        words += usize::from(word.starts_with(char::is_alphabetic));
+        text.push_str(word);
+        text.push(' ');
+    }
+    words < FEW || looks_english(&text)
+}
+
+/// Fewer words do not tell a language.
+const FEW: usize = 30;
 
 /// Sentences of CoNLL-U that are annotated together.
 const BATCH: usize = 512;
