@@ -71,7 +71,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         // The reader of our output went away (`| head`): nothing is wrong and there is nobody to tell.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", explain(&error));
+            eprintln!("error: {}", output::shown_lines(&explain(&error)));
             ExitCode::from(if is_usage(&error) { 2 } else { 1 })
         }
     }

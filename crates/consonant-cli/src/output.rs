@@ -1,5 +1,6 @@
 //! Where results go: standard output, or a file that appears under its name only when it is complete.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::path::{Path, PathBuf};
@@ -114,6 +115,29 @@ impl Write for Output {
             Output::Device(out) => out.flush(),
         }
     }
+}
+
+/// A piece of data as a line for people may show it: what a terminal would obey, or would take for the end of the
+/// line, is written out.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_command) {
+        return text.into();
+    }
+    let escape = |c: char| if is_command(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    text.chars().map(escape).collect::<String>().into()
+}
+
+/// The same for several lines of our own.
+pub fn shown_lines(text: &str) -> String {
+    text.split('\n')
+        .map(|line| line.split('\t').map(shown).collect::<Vec<_>>().join("\t"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Controls, ends of lines, and marks that turn the direction of writing.
+fn is_command(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Writes a whole text to a file.

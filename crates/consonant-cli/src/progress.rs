@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::output::shown_lines;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 /// How often a log that is no terminal is told of work in progress.
@@ -40,6 +41,7 @@ impl Reporter {
 
     /// A closed standard error is no reason to stop working, so failures to write are ignored.
     fn line(&self, message: &str) {
+        let message = &shown_lines(message)[..];
         let print = || {
             let _ = writeln!(io::stderr(), "{message}");
         };

@@ -32,6 +32,16 @@ impl Fingerprint {
         self.0 = combine(self.0, number);
     }
 
+    /// Adds numbers, and how many they are.
+    pub fn numbers(&mut self, numbers: impl IntoIterator<Item = u32>) {
+        let mut count = 0;
+        for number in numbers {
+            self.number(u64::from(number));
+            count += 1;
+        }
+        self.number(count);
+    }
+
     /// Adds a text.
     pub fn text(&mut self, text: &str) {
         self.number(key(text.as_bytes()));

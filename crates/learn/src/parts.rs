@@ -5,6 +5,7 @@
 //! follow from that.
 
 use crate::LearnError;
+use crate::hash::Fingerprint;
 use crate::problem::{Differentiate, Problem, Separate, Separation, Weights};
 use crate::sparse::{Gradient, SparseVector};
 
@@ -184,6 +185,19 @@ impl<T: Parts> Problem for PartProblem<'_, T> {
 
     fn examples(&self) -> usize {
         self.task.examples()
+    }
+
+    fn fingerprint(&self) -> Result<u64, LearnError> {
+        let mut fingerprint = Fingerprint::default();
+        let (mut workspace, mut parts) = (self.task.workspace(), PartList::default());
+        for example in 0..self.task.examples() {
+            parts.clear();
+            self.task.list(example, &mut workspace, &mut parts)?;
+            fingerprint.numbers(parts.starts.iter().chain(&parts.features).copied());
+            let numbers = parts.gold.iter().chain(&parts.values).map(|number| number.to_bits());
+            fingerprint.numbers(numbers.chain([self.task.weight(example).to_bits()]));
+        }
+        Ok(fingerprint.get())
     }
 }
 

@@ -39,6 +39,10 @@ pub trait Problem: Sync {
 
     /// The number of examples.
     fn examples(&self) -> usize;
+
+    /// A number that other examples do not have, nor the same ones in another order: a checkpoint belongs to
+    /// it. Asked for where there is a checkpoint only; it takes a pass over the data.
+    fn fingerprint(&self) -> Result<u64, LearnError>;
 }
 
 /// The outcome of decoding one example in training.

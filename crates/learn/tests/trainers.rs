@@ -240,6 +240,15 @@ fn interrupted_training_resumes_with_the_same_bits() {
             "{}",
             method.name()
         );
+        // Nor is one of the same examples in another order.
+        let mut turned = Classes { examples: task.examples.clone() };
+        turned.examples.reverse();
+        let run = Run { epochs: 3, checkpoint: Some(path.clone()), ..Run::default() };
+        assert!(
+            matches!(run_with(&turned, method, &[], run), Err(LearnError::OtherRun { .. })),
+            "{}",
+            method.name()
+        );
     }
 }
 

@@ -4,6 +4,7 @@
 //! place; rows of different features overlap, as weights in a hash kernel do.
 
 use consonant_learn::LearnError;
+use consonant_learn::hash::Fingerprint;
 use consonant_learn::problem::{Problem, Separate, Separation, Weights};
 use consonant_learn::sparse::SparseVector;
 use consonant_learn::table::HashKernel;
@@ -91,6 +92,14 @@ impl Problem for LabelProblem {
 
     fn examples(&self) -> usize {
         self.gold.len()
+    }
+
+    fn fingerprint(&self) -> Result<u64, LearnError> {
+        let mut fingerprint = Fingerprint::default();
+        fingerprint.numbers(self.features.iter().copied());
+        fingerprint.numbers(self.starts.iter().map(|&start| start as u32));
+        fingerprint.numbers(self.gold.iter().copied());
+        Ok(fingerprint.get())
     }
 }
 

@@ -1,5 +1,7 @@
 use std::ops::Range;
 
+use consonant_learn::hash::Fingerprint;
+
 use crate::corpus::Numbering;
 use crate::{SequenceError, UNKNOWN};
 
@@ -88,6 +90,16 @@ impl Sentences {
     #[inline]
     pub(crate) fn pair_features(&self, token: usize) -> &[u32] {
         &self.pair_features[self.pair_starts[token] as usize..self.pair_starts[token + 1] as usize]
+    }
+
+    /// A number that other sentences do not have, nor the same ones in another order.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mut fingerprint = Fingerprint::default();
+        for numbers in [&self.starts, &self.feature_starts, &self.features, &self.pair_features, &self.gold] {
+            fingerprint.numbers(numbers.iter().copied());
+        }
+        fingerprint.numbers(self.values.iter().chain(&self.weights).map(|number| number.to_bits()));
+        fingerprint.get()
     }
 
     /// The memory that the arrays take, in bytes.

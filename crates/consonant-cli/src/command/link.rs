@@ -17,7 +17,7 @@ use consonant::text::{chat, input::Input};
 use crate::context::Context;
 use crate::given::Flags;
 use crate::inputs;
-use crate::output::Destination;
+use crate::output::{Destination, shown};
 
 /// Say who answers whom in a chat log.
 ///
@@ -119,8 +119,8 @@ fn write_text(thread: &Thread, out: &mut impl Write) -> Result<()> {
         let arrow = if targets.is_empty() { ' ' } else { '→' };
         write!(out, "{:>width$} {arrow} {targets:<width$}  ", number + 1)?;
         match &unit.author {
-            Some(author) => writeln!(out, "{author}: {}", unit.text)?,
-            None => writeln!(out, "{}", unit.text)?,
+            Some(author) => writeln!(out, "{}: {}", shown(author), shown(&unit.text))?,
+            None => writeln!(out, "{}", shown(&unit.text))?,
         }
     }
     Ok(())

@@ -18,7 +18,7 @@ use consonant::text::input::Input;
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
-use crate::output::{self, Destination};
+use crate::output::{self, Destination, shown};
 use consonant::plot::{Chart, Series, digits};
 
 /// Find the best assignment of a factor graph: bring your own scores.
@@ -230,8 +230,12 @@ impl Solve {
                         Some(others) => format!("{} would cost {}", state(others), digits(loss.max(0.0))),
                         None => format!("anything else would cost {} or more", digits(loss.max(0.0))),
                     };
-                    writeln!(text, "{} is {}: {otherwise}", variable.name, state(states))
-                        .expect("writing to a string");
+                    writeln!(
+                        text,
+                        "{}",
+                        shown(&format!("{} is {}: {otherwise}", variable.name, state(states)))
+                    )
+                    .expect("writing to a string");
                 }
                 Answer::Json(json) => {
                     let loss = loss.is_finite().then_some(loss.max(0.0));
@@ -291,7 +295,9 @@ fn explain_conflict(problem: &Problem, limits: &Limits, answer: &mut Answer) -> 
             let smallest = if conflict.smallest { ", and none can be left out" } else { "" };
             let checked = if confirmed { " (verified)" } else { "" };
             writeln!(text, "these contradict each other{smallest}{checked}:").expect("writing to a string");
-            pieces.iter().for_each(|piece| writeln!(text, "  {piece}").expect("writing to a string"));
+            pieces
+                .iter()
+                .for_each(|piece| writeln!(text, "  {}", shown(piece)).expect("writing to a string"));
         }
         Answer::Json(json) => {
             json["conflict"] =
@@ -378,7 +384,7 @@ fn text_answer(problem: &Problem, solution: &Solution) -> String {
     line(format_args!("iterations {}", certificate.iterations));
     if let Some(states) = solution.assignment() {
         for (variable, &state) in problem.variables.iter().zip(states) {
-            line(format_args!("{}\t{}", variable.name, variable.state_name(state as usize)));
+            line(format_args!("{}\t{}", shown(&variable.name), shown(&variable.state_name(state as usize))));
         }
     }
     text

@@ -140,7 +140,7 @@ impl Summarize {
             && std::env::var_os("NO_COLOR").is_none();
         let mut out = self.output.open()?;
         match self.format {
-            Format::Text => out.write_all(summary.text().as_bytes())?,
+            Format::Text => out.write_all(output::shown_lines(&summary.text()).as_bytes())?,
             Format::Marked => {
                 for sentence in &summary.sentences {
                     let marked = sentence.marked(|deleted| match colour {

@@ -189,7 +189,7 @@ pub(super) fn train<P: Differentiate>(
     }
     let begin = Instant::now();
     let size = problem.parameters();
-    let description = format!("{training} weights={size}");
+    let description = run.description(training, problem)?;
     let sparse = training.get(Parameter::C1) > 0.0;
     let (epsilon, delta, period) = (
         training.get(Parameter::EPSILON),

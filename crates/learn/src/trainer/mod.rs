@@ -24,7 +24,7 @@ use std::sync::atomic::AtomicBool;
 
 pub use self::parameters::{AlgorithmInfo, Parameter, ParameterInfo, Training, TrainingAlgorithm};
 use crate::LearnError;
-use crate::problem::{Differentiate, Separate};
+use crate::problem::{Differentiate, Problem, Separate};
 
 /// The training methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,11 +151,20 @@ impl Default for Run<'_> {
 }
 
 impl Run<'_> {
-    /// What a checkpoint must have in common with this run for the run to go on from it, for methods that
-    /// visit examples in turn.
-    fn description(&self, training: &Training<Method>, weights: usize) -> String {
+    /// What a checkpoint must have in common with this run for the run to go on from it: the algorithm, the
+    /// data in their order, and the program, whose next version may compute something else.
+    fn description(&self, training: &Training<Method>, problem: &impl Problem) -> Result<String, LearnError> {
         let Self { batch, shuffle, seed, .. } = self;
-        format!("{training} batch={batch} shuffle={shuffle} seed={seed} weights={weights}")
+        let weights = problem.parameters();
+        let mut text = training.to_string();
+        if training.algorithm() != Method::Lbfgs {
+            text += &format!(" batch={batch} shuffle={shuffle} seed={seed}");
+        }
+        text += &format!(" weights={weights} version={}", env!("CARGO_PKG_VERSION"));
+        if self.checkpoint.is_some() {
+            text += &format!(" data={:016x}", problem.fingerprint()?);
+        }
+        Ok(text)
     }
 
     fn interrupted(&self) -> bool {

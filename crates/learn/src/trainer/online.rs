@@ -86,7 +86,7 @@ pub(super) fn train<P: Problem, R: UpdateRule>(
         return Err(LearnError::NoExamples);
     }
     let begin = Instant::now();
-    let description = run.description(training, problem.parameters());
+    let description = run.description(training, problem)?;
     let mut weights = AveragedWeights::new(run.start(problem.parameters())?, rule.averages());
     let mut stopping = Stopping::new(run.patience);
     let mut first = 1;

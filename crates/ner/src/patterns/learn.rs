@@ -7,6 +7,7 @@
 use std::sync::atomic::AtomicBool;
 
 use consonant_learn::LearnError;
+use consonant_learn::hash::Fingerprint;
 use consonant_learn::problem::{Problem, Separate, Separation, Weights};
 use consonant_learn::sparse::SparseVector;
 use consonant_learn::trainer::{Method as Learning, Run, train};
@@ -121,6 +122,15 @@ impl Problem for PatternTask {
 
     fn examples(&self) -> usize {
         self.groups.len()
+    }
+
+    fn fingerprint(&self) -> Result<u64, LearnError> {
+        let mut fingerprint = Fingerprint::default();
+        for group in &self.groups {
+            fingerprint.numbers(group.gold.iter().copied());
+            fingerprint.numbers(group.candidates.iter().flatten().copied());
+        }
+        Ok(fingerprint.get())
     }
 }
 

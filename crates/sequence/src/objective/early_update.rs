@@ -86,6 +86,10 @@ impl Problem for EarlyUpdate<'_> {
     fn examples(&self) -> usize {
         self.corpus.sentences.len()
     }
+
+    fn fingerprint(&self) -> Result<u64, LearnError> {
+        Ok(self.corpus.sentences.fingerprint())
+    }
 }
 
 impl Separate for EarlyUpdate<'_> {

@@ -31,6 +31,7 @@ use crate::{Sentences, SequenceError, UNKNOWN};
 /// The pieces of a diagram over a corpus. Examples are the sentences for a piece with all variables, and the
 /// tokens for each other kind, one kind after the other.
 pub(crate) struct Objective<'a> {
+    corpus: &'a Corpus,
     terms: Vec<Term<'a>>,
     /// The first example of each term; one more at the end.
     starts: Vec<usize>,
@@ -96,7 +97,7 @@ impl<'a> Objective<'a> {
             };
             starts.push(starts.last().unwrap_or(&0) + examples);
         }
-        Ok(Self { terms, starts, parameters: groups.len() * corpus.space.group_size() })
+        Ok(Self { corpus, terms, starts, parameters: groups.len() * corpus.space.group_size() })
     }
 
     #[inline]
@@ -129,6 +130,10 @@ impl Problem for Objective<'_> {
 
     fn examples(&self) -> usize {
         *self.starts.last().unwrap_or(&0)
+    }
+
+    fn fingerprint(&self) -> Result<u64, LearnError> {
+        Ok(self.corpus.sentences.fingerprint())
     }
 }
 

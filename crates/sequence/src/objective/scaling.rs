@@ -84,6 +84,10 @@ impl Problem for Scaling<'_> {
     fn examples(&self) -> usize {
         self.corpus.sentences.len()
     }
+
+    fn fingerprint(&self) -> Result<u64, LearnError> {
+        Ok(self.corpus.sentences.fingerprint())
+    }
 }
 
 impl Differentiate for Scaling<'_> {

@@ -8,7 +8,7 @@ use crate::input::{Block, check_text};
 /// Passages are at least so long, in bytes, unless the file ends.
 const PASSAGE: usize = 1 << 14;
 /// A paragraph that is longer than this is cut where a line or a word ends.
-const LONGEST: usize = 1 << 22;
+const LONGEST: usize = 1 << 18;
 
 /// A stretch of text with all its white space, and where it stood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Passage {
 
 /// Reads plain text in passages of a few dozen kilobytes that, put together, are the file.
 ///
-/// Memory is bounded: passages end between paragraphs, and a paragraph of more than four megabytes is cut.
+/// Memory is bounded: passages end between paragraphs, and a paragraph of more than 256 kilobytes is cut.
 /// White space goes with what stands before it, however much there is: only the first passage begins with
 /// some, and only a file of nothing else is a passage without a word.
 ///
