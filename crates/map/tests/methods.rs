@@ -1,10 +1,12 @@
 //! Every method against the truth on random small graphs.
 
 use consonant_map::oracle::arborescence::{Arborescence, RootChildren};
-use consonant_map::solver::{Limits, Method, solve};
+use consonant_map::solver::{Limits, Method, Stop, solve};
 use consonant_map::{Ad3, Ad3Options, Graph, Status};
 use consonant_testing::Random;
 use consonant_testing::graph::{Recipe, Sample};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn recipe(seed: u64) -> Recipe {
     Recipe {
@@ -167,4 +169,37 @@ fn exact_search_over_oracles_finds_the_best_tree() {
             "seed {seed}"
         );
     }
+}
+
+/// A raised flag ends every method after its first step, with certificates that hold.
+#[test]
+fn a_raised_flag_ends_the_search_and_the_certificate_holds() {
+    let raised = Stop::from(Arc::new(AtomicBool::new(true)));
+    for (_, method) in Method::NAMES {
+        let limits = Limits { stop: raised.clone(), ..Limits::default() };
+        run(method, 60, &limits);
+    }
+}
+
+/// A search that would go on for hours ends soon after another thread raises its flag.
+#[test]
+fn a_flag_is_heard_while_the_search_is_on() {
+    let mut random = Random::new(1);
+    let mut graph = Graph::new();
+    let x = graph.binaries(&(0..200).map(|_| random.uniform()).collect::<Vec<f64>>()).unwrap();
+    for i in 0..200 {
+        for j in 0..i {
+            graph.pair(x[i], x[j], random.uniform() - 0.55).unwrap();
+        }
+    }
+    let flag = Arc::new(AtomicBool::new(false));
+    let limits = Limits { stop: Stop::from(Arc::clone(&flag)), ..Limits::default() };
+    let raise = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        flag.store(true, Ordering::Relaxed);
+    });
+    let start = std::time::Instant::now();
+    let found = solve(&graph, Method::Exact, &limits).unwrap().certificate;
+    raise.join().unwrap();
+    assert!(found.value() <= Some(found.bound()) && start.elapsed().as_secs() < 30, "{found:?}");
 }

@@ -143,6 +143,7 @@ impl Solve {
             gap: self.gap,
             parallel: context.threads > 1,
             trace: self.trace.is_some() || self.plot.is_some(),
+            ..Limits::default()
         };
         let method = match self.method {
             MethodName::Ad3 => Method::Ad3,

@@ -13,6 +13,7 @@
 //! - feasible assignments are looked for on the way (see `primal`), so that value and bound close in from
 //!   both sides.
 
+use super::Stop;
 use super::dual::Dual;
 use super::layout::Layout;
 use super::primal::{Primal, View};
@@ -49,6 +50,8 @@ pub struct Ad3Options {
     pub parallel: bool,
     /// Whether to record value and bound at every report.
     pub trace: bool,
+    /// Ends the iterations when somebody raises it; looked at after every iteration.
+    pub stop: Stop,
 }
 
 impl Default for Ad3Options {
@@ -64,6 +67,7 @@ impl Default for Ad3Options {
             round: true,
             parallel: false,
             trace: false,
+            stop: Stop::default(),
         }
     }
 }
@@ -308,7 +312,7 @@ impl Ad3 {
                 Residuals { primal: 1.0, dual: 1.0 }
             };
             let converged = residuals.primal < options.residual && residuals.dual < options.residual;
-            let last = converged || iteration >= options.max_iterations;
+            let last = converged || iteration >= options.max_iterations || options.stop.is_raised();
             if iteration % options.report_every.max(1) == 0 || last {
                 bound = bound.min(state.dual.bound(graph, options.parallel));
                 let due = primal.work * ROUND_COST <= iteration * state.dual.layout.links();

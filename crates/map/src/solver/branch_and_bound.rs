@@ -24,6 +24,7 @@ pub(crate) fn solve(graph: &Graph, limits: &Limits) -> Solution {
         max_iterations: ROOT_ITERATIONS,
         gap: limits.gap,
         parallel: limits.parallel,
+        stop: limits.stop.clone(),
         ..Ad3Options::default()
     };
     Search::new(graph, &mut Ad3::new(options), limits, None).finish()
@@ -194,6 +195,7 @@ impl best_first::Search for Search<'_> {
 
     fn is_stopped(&self) -> bool {
         self.limits.time_limit.is_some_and(|limit| self.start.elapsed().as_secs_f64() >= limit)
+            || self.limits.stop.is_raised()
             || self.limits.max_iterations.is_some_and(|limit| self.nodes >= limit)
     }
 

@@ -16,6 +16,7 @@ mod penalties;
 pub(crate) mod primal;
 mod search;
 pub mod spanning_trees;
+mod stop;
 pub mod subgradient;
 pub mod two_slave;
 
@@ -24,6 +25,7 @@ use crate::model::Graph;
 use crate::solution::Solution;
 use ad3::{Ad3, Ad3Options};
 use master::MasterOptions;
+pub use stop::Stop;
 
 /// Which solver to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,11 +66,20 @@ pub struct Limits {
     pub parallel: bool,
     /// Whether to record value and bound over time.
     pub trace: bool,
+    /// Ends the search when somebody raises it.
+    pub stop: Stop,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { max_iterations: None, time_limit: None, gap: 1e-6, parallel: false, trace: false }
+        Limits {
+            max_iterations: None,
+            time_limit: None,
+            gap: 1e-6,
+            parallel: false,
+            trace: false,
+            stop: Stop::default(),
+        }
     }
 }
 
@@ -120,7 +131,7 @@ pub fn solve(graph: &Graph, method: Method, limits: &Limits) -> Result<Solution,
     if slots + factors + graph.offset.abs() > 1e300 {
         return Err(Unsupported::Overflow);
     }
-    match penalties::Penalties::find(graph, limits.time_limit) {
+    match penalties::Penalties::find(graph, limits) {
         Some(penalties) => {
             let found = solve_by(&penalties.graph, method, limits)?;
             Ok(penalties.raise(graph, found, limits.gap))
@@ -137,6 +148,7 @@ fn solve_by(graph: &Graph, method: Method, limits: &Limits) -> Result<Solution, 
             time_limit: limits.time_limit,
             gap: limits.gap,
             trace: limits.trace,
+            stop: limits.stop.clone(),
             ..defaults
         }
     };
@@ -149,6 +161,7 @@ fn solve_by(graph: &Graph, method: Method, limits: &Limits) -> Result<Solution, 
                 gap: limits.gap,
                 parallel: limits.parallel,
                 trace: limits.trace,
+                stop: limits.stop.clone(),
                 ..defaults
             };
             Ok(Ad3::new(options).solve(graph))

@@ -5,6 +5,7 @@
 //! that nothing can make up for need not be scored at all: where even the best of everything else stays below
 //! a value that is known, it is as good as forbidden, and the problem that is left has scores of one size.
 
+use super::Limits;
 use super::ad3::{Ad3, Ad3Options};
 use super::dual::Dual;
 use crate::certificate::{Certificate, Gap};
@@ -27,7 +28,7 @@ pub(super) struct Penalties {
 
 impl Penalties {
     /// Nothing when no score stands out, or when nothing is found by which to judge it.
-    pub(super) fn find(graph: &Graph, time_limit: Option<f64>) -> Option<Penalties> {
+    pub(super) fn find(graph: &Graph, limits: &Limits) -> Option<Penalties> {
         let mut sizes: Vec<f64> =
             graph.scores.iter().map(|s| s.abs()).filter(|s| s.is_finite() && *s > 0.0).collect();
         let largest = sizes.iter().copied().fold(0.0, f64::max);
@@ -39,7 +40,8 @@ impl Penalties {
         if !stands_out {
             return None;
         }
-        let options = Ad3Options { max_iterations: ITERATIONS, time_limit, ..Ad3Options::default() };
+        let (time_limit, stop) = (limits.time_limit, limits.stop.clone());
+        let options = Ad3Options { max_iterations: ITERATIONS, time_limit, stop, ..Ad3Options::default() };
         let known = Ad3::new(options).solve(graph);
         let value = known.certificate.value()?;
         // The best of every variable and of every factor alone.

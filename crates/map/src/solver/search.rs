@@ -58,6 +58,7 @@ impl Turns<'_> {
             gap: limits.gap,
             parallel: limits.parallel,
             time_limit: limits.time_limit.map(|limit| 0.5 * limit),
+            stop: limits.stop.clone(),
             ..Ad3Options::default()
         });
         let mut root = ad3.solve(self.graph);
@@ -98,6 +99,7 @@ impl Turns<'_> {
     /// Whether there is something left to find or to prove, and the means to do so.
     fn goes_on(&self, found: &Solution) -> bool {
         !found.certificate.is_settled()
+            && !self.limits.stop.is_raised()
             && self.limits.time_limit.is_none_or(|limit| self.seconds() < limit)
             && self.limits.max_iterations.is_none_or(|most| found.certificate.iterations < most)
     }
@@ -135,6 +137,7 @@ fn search_tables(graph: &Graph, tables: &Lowering, limits: &Limits) -> Solution 
     let start = Instant::now();
     let options = exact::Options {
         time_limit: limits.time_limit.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e9))),
+        stop: limits.stop.clone(),
         node_limit: limits.max_iterations.map(|nodes| nodes as u64),
         gap: limits.gap,
         ..Default::default()

@@ -45,7 +45,9 @@ pub fn solve(graph: &Graph, rule: StepRule, limits: &Limits) -> Solution {
         bound = bound.min(current);
         let disagreement = average(&dual, &mut beliefs);
         let seconds = start.elapsed().as_secs_f64();
-        let stop = iteration >= max_iterations || limits.time_limit.is_some_and(|limit| seconds >= limit);
+        let stop = iteration >= max_iterations
+            || limits.time_limit.is_some_and(|limit| seconds >= limit)
+            || limits.stop.is_raised();
         if iteration % ROUND_EVERY == 0 || stop || disagreement == 0.0 {
             let mut view = View { graph, layout: &dual.layout, warm: &mut dual.warm };
             primal.consider(&mut view, &beliefs);

@@ -50,7 +50,7 @@ impl<'a> Context<'a> {
         observe: &'a mut dyn FnMut(Progress),
     ) -> Self {
         Self {
-            limits: Limits::new(options.time_limit, options.node_limit),
+            limits: Limits::new(options.time_limit, options.node_limit, options.stop.clone()),
             options,
             nodes: 0,
             scale,

@@ -42,6 +42,7 @@ pub use network::{Network, Table};
 
 use crate::certificate::{Certificate, Gap, Status};
 use crate::oracle::lanes::largest;
+use crate::solver::Stop;
 use branch::{Context, search};
 use components::components;
 use presolve::reduce;
@@ -65,6 +66,8 @@ pub struct Options {
     pub dominance: bool,
     /// Tighten the relaxation with frustrated cycles.
     pub cycles: bool,
+    /// Ends the search when somebody raises it, as the time limit does.
+    pub stop: Stop,
 }
 
 impl Default for Options {
@@ -77,6 +80,7 @@ impl Default for Options {
             small_table: 64,
             dominance: true,
             cycles: true,
+            stop: Stop::default(),
         }
     }
 }

@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn frustrated_cycles_are_found_at_any_length() {
-        let limits = Limits::new(None, None);
+        let limits = Limits::new(None, None, Default::default());
         for count in [3, 5, 7, 19] {
             let cycles = frustrated_cycles(&ring(&vec![1.0; count]), 10, &limits);
             let mut cycle = cycles[0].clone();

@@ -20,6 +20,7 @@ use crate::flat::Refill;
 use crate::oracle::lanes::largest;
 use crate::pattern::{PatternModel, TableView};
 use crate::solution::{Solution, TracePoint};
+use crate::solver::Stop;
 use crate::solver::primal::{Connected, Fusion, Labels, Position};
 use std::time::Instant;
 use steps::Descent;
@@ -41,6 +42,8 @@ pub struct MasterOptions {
     pub tree: Vec<usize>,
     /// Whether to record value and bound after every iteration.
     pub trace: bool,
+    /// Ends the iterations when somebody raises it.
+    pub stop: Stop,
 }
 
 impl Default for MasterOptions {
@@ -53,6 +56,7 @@ impl Default for MasterOptions {
             step: StepRule::Level,
             tree: Vec::new(),
             trace: false,
+            stop: Stop::default(),
         }
     }
 }
@@ -153,6 +157,7 @@ impl<D: Decomposition> Master<D> {
             }
             if !open
                 || iterations >= options.max_iterations
+                || options.stop.is_raised()
                 || options.time_limit.is_some_and(|limit| seconds >= limit)
             {
                 break;
