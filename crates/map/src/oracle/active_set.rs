@@ -70,7 +70,7 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
         self.configurations.push(own);
     }
 
-    /// Writes the projection of `point` to `copy`.
+    /// Writes the projection of `point` to `copy`; `false` if another call, which goes on from there, would come closer.
     pub(crate) fn project<O: Oracle<Configuration = C>>(
         &mut self,
         oracle: &O,
@@ -78,19 +78,21 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
         copy: &mut [f64],
         eta: f64,
         scratch: &mut OracleScratch<O>,
-    ) {
+    ) -> bool {
         let OracleScratch { workspace, configuration, scores, values } = scratch;
         scores.clear();
         scores.extend(point.iter().map(|x| x * eta));
         if self.configurations.is_empty() && !self.restart(oracle, scores, workspace, configuration) {
             // The factor allows nothing; the bound will say so.
             copy.fill(0.0);
-            return;
+            return true;
         }
+        let mut done = false;
         for change in 0..MAX_CHANGES {
             let Some(level) = self.solve(oracle, scores, 1.0 / eta, values) else {
                 // The factor has degraded beyond repair: begin again from one configuration.
                 if change > MAX_CHANGES / 2 || !self.restart(oracle, scores, workspace, configuration) {
+                    done = true;
                     break;
                 }
                 continue;
@@ -108,6 +110,7 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
             let level = eta * level;
             if best <= level + eta * 1e-9 + level.abs() * 1e-12 || self.configurations.contains(configuration)
             {
+                done = true;
                 break;
             }
             self.add(oracle, configuration, values);
@@ -120,7 +123,30 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
             if self.restart(oracle, scores, workspace, configuration) {
                 self.add_marginals(oracle, copy);
             }
+            done = true;
         }
+        done
+    }
+
+    /// The configurations with their weights.
+    pub(crate) fn weighted(&self) -> impl Iterator<Item = (&C, f64)> {
+        self.configurations.iter().zip(self.weights.iter().copied())
+    }
+
+    /// How the weights of the set move when the scores of the links do.
+    pub(crate) fn weight_changes<O: Oracle<Configuration = C>>(
+        &self,
+        oracle: &O,
+        scores: &[f64],
+    ) -> Vec<f64> {
+        // The factor's own scores do not move, so they are taken off again.
+        let still = vec![0.0; scores.len()];
+        let moved = |s: &C| oracle.score(scores, s) - oracle.score(&still, s);
+        let mut changes: Vec<f64> = self.configurations.iter().map(moved).collect();
+        self.substitute(&mut changes);
+        let tau = changes.iter().sum::<f64>() / self.ones.iter().sum::<f64>();
+        changes.iter_mut().zip(&self.ones).for_each(|(change, one)| *change -= tau * one);
+        changes
     }
 
     fn add_marginals<O: Oracle<Configuration = C>>(&self, oracle: &O, out: &mut [f64]) {

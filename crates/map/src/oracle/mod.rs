@@ -13,6 +13,7 @@ pub mod dense;
 pub mod family;
 pub(crate) mod lanes;
 pub mod sequence;
+pub mod sparse_map;
 pub mod subset;
 pub mod tree_budget;
 pub mod tree_labelling;
