@@ -111,6 +111,21 @@ impl Pipeline {
         Layers { tags, lemmas, entities, tree }
     }
 
+    /// Who finds parts of speech, if anybody does.
+    pub fn tagger(&self) -> Option<&Tagger> {
+        self.tagger.as_ref()
+    }
+
+    /// Who finds names, if anybody does.
+    pub fn names(&self) -> Option<&Ner> {
+        self.names.as_ref()
+    }
+
+    /// Who finds trees, if anybody does.
+    pub fn parser(&self) -> Option<&Parser> {
+        self.parser.as_ref()
+    }
+
     /// Finds the sentences of one text and annotates them.
     pub fn annotate(&self, text: &str) -> Result<Annotated, Error> {
         let mut document = self.segmenter.segment(text).map_err(Error::task)?;

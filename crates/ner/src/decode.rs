@@ -43,6 +43,13 @@ consonant_task::settings! {
     }
 }
 
+/// Two places that should be labelled alike: occurrences of a word, or of a phrase.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tie {
+    /// The sentence of each place, and its words there.
+    pub places: [(usize, Range<usize>); 2],
+}
+
 /// What the models say about sentences, before their labels agree.
 #[derive(Debug)]
 pub(crate) struct Readings {
@@ -198,6 +205,21 @@ impl Ner {
             });
         }
         Ok(graphs)
+    }
+
+    /// What is tied together in sentences, in order and with their document marks; nothing unless labels agree
+    /// by patterns.
+    pub fn ties(&self, sentences: &[Sentence]) -> Vec<Tie> {
+        let Agreement::Patterns { ordinary, .. } = &self.agreement else { return Vec::new() };
+        let mut ties = Vec::new();
+        for group in groups(sentences) {
+            let members: Vec<&Sentence> = group.iter().map(|&number| &sentences[number]).collect();
+            let links = GroupLinks::read(&members, ordinary);
+            ties.extend(
+                links.pairs().map(|pair| Tie { places: pair.map(|(member, words)| (group[member], words)) }),
+            );
+        }
+        ties
     }
 
     /// Scores of what agrees, as much as agreement counts.

@@ -43,7 +43,7 @@ mod sample;
 mod scores;
 mod words;
 
-pub use decode::NerOptions;
+pub use decode::{NerOptions, Tie};
 pub use documents::groups;
 pub use error::NerError;
 pub use features::built_in_templates;

@@ -268,6 +268,41 @@ impl Ner {
         self.description.settings.consistency
     }
 
+    /// The same recognizer without agreement: each sentence by itself.
+    #[must_use]
+    pub fn alone(&self) -> Self {
+        let mut ner = self.clone();
+        ner.agreement = Agreement::None;
+        ner.settle(Consistency::None);
+        ner
+    }
+
+    /// The same recognizer with this strength of agreement. One that has learned none agrees by patterns that
+    /// all count the same: by its margin, where a word has a capital, and for phrases.
+    #[must_use]
+    pub fn agreeing(&self, strength: f32) -> Self {
+        let mut ner = self.clone();
+        ner.strength = strength;
+        if let Agreement::None = ner.agreement {
+            let layout = Layout::new(&ner.labels);
+            let weights = layout.equal(self.description.margin as f32);
+            ner.agreement = Agreement::Patterns { ordinary: OrdinaryWords::default(), layout, weights };
+            ner.settle(Consistency::Patterns);
+        }
+        ner
+    }
+
+    fn settle(&mut self, consistency: Consistency) {
+        let mut description = Description::clone(&self.description);
+        description.settings.consistency = consistency;
+        self.description = Arc::new(description);
+    }
+
+    /// How much agreement counts beside the sentence's own chain.
+    pub fn strength(&self) -> f32 {
+        self.strength
+    }
+
     /// How entities are labels of words.
     pub(crate) fn scheme(&self) -> Scheme {
         self.description.settings.scheme.into()

@@ -286,3 +286,28 @@ fn damaged_models_are_refused() {
         assert!(Model::from_bytes(&bytes[..cut]).is_err());
     }
 }
+
+#[test]
+fn any_recognizer_can_be_made_to_agree_or_to_stand_alone() {
+    let text = documents(6, 5, true);
+    let (none, patterns) =
+        (trained(settings(Consistency::None), true), trained(settings(Consistency::Patterns), true));
+    assert_eq!(decode(&none.agreeing(0.0), &text), decode(&none, &text));
+    assert_eq!(decode(&patterns.alone(), &text), decode(&patterns.agreeing(0.0), &text));
+    assert_eq!(
+        (none.agreeing(1.0).consistency(), patterns.alone().consistency()),
+        (Consistency::Patterns, Consistency::None)
+    );
+    let mut sentences =
+        read("-DOCSTART-\tO\n\nMr.\tO\nXu\tO\nSmith\tO\nspoke\tO\n\nXu\tO\nSmith\tO\nleft\tO\n");
+    let strong = none.agreeing(50.0);
+    let ties = strong.ties(&sentences);
+    assert_eq!(ties[0].places, [(0, 1..3), (1, 0..2)], "the phrase comes first");
+    assert_eq!(ties.len(), 3);
+    assert!(none.ties(&sentences).is_empty());
+    let units = strong.decode(&mut sentences, &NerOptions::new()).unwrap();
+    assert!(units.iter().all(|unit| unit.certificate.is_optimal()));
+    let labels = |sentence: usize, word: usize| sentences[sentence].entity_label(word);
+    assert_eq!([labels(0, 1), labels(0, 2)], [labels(1, 0), labels(1, 1)]);
+    assert_ne!(labels(0, 1), "O");
+}

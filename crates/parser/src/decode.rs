@@ -225,6 +225,17 @@ impl TreeDecoder {
     }
 }
 
+/// The factor graph of a sentence: a binary variable for each arc, in order.
+pub(crate) fn graph_of(
+    parts: &TreeParts,
+    scores: &[f32],
+    root_children: RootChildren,
+) -> Result<Graph, ParserError> {
+    let mut builder = GraphBuilder::default();
+    builder.build(parts, scores, root_children)?;
+    Ok(builder.graph)
+}
+
 /// How long a sentence is worked on.
 #[derive(Clone, Copy)]
 struct Effort {

@@ -63,6 +63,6 @@ pub use decode::{TreeDecoder, TreeDecoderOptions};
 pub use error::ParserError;
 pub(crate) use learn::TrainingSentence;
 pub use matrix_tree::MatrixTree;
-pub use model::{Parser, TASK};
+pub use model::{ParseGraph, Parser, TASK};
 pub use parts::{PartKinds, Side, TreeParts};
 pub use settings::{Column, ParserOptions, ParserSettings, PartKind, Switches};

@@ -7,7 +7,7 @@ use consonant_learn::model::Model;
 use consonant_learn::names::FeatureNames;
 use consonant_learn::table::HashKernel;
 use consonant_learn::trainer::{Method, TrainingAlgorithm as _};
-use consonant_map::solver;
+use consonant_map::{Graph, solver};
 use consonant_task::{
     Certificate, Data, Inspection, Reads, Solver, Source, Task, Trained, Unit, Usage, Watch, Workers,
 };
@@ -16,7 +16,7 @@ use consonant_text::{Format, Sentence};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::decode::{TreeDecoder, TreeDecoderOptions};
+use crate::decode::{TreeDecoder, TreeDecoderOptions, graph_of};
 use crate::features::{Encoded, Vocabulary};
 use crate::label::{self, LabelWorkspace};
 use crate::learn;
@@ -58,6 +58,15 @@ pub struct Parser {
     /// Strongest first.
     names: Option<FeatureNames>,
     workers: Workers<Workspace>,
+}
+
+/// The factor graph over the candidate arcs of a sentence.
+#[derive(Debug)]
+pub struct ParseGraph {
+    /// Head (0: the root) and modifier of each variable, in order; words count from 1.
+    pub arcs: Vec<(usize, usize)>,
+    /// A binary variable for each arc; factors for the tree, siblings, grandparents and whatever else the parser scores.
+    pub graph: Graph,
 }
 
 /// All that one thread needs.
@@ -169,18 +178,37 @@ impl Parser {
         named.map(|(number, name)| (self.parts.weight(number), name)).collect()
     }
 
+    /// The problem that decoding a tagged sentence solves, for solvers of one's own; none for a sentence
+    /// without words.
+    pub fn graph(&self, sentence: &Sentence) -> Result<Option<ParseGraph>, ParserError> {
+        if sentence.is_empty() {
+            return Ok(None);
+        }
+        let mut worker = self.workers.take(Workspace::default);
+        self.score(sentence, &mut worker)?;
+        let graph = graph_of(&worker.parts, &worker.scores, self.description.settings.root_children())?;
+        Ok(Some(ParseGraph { arcs: worker.parts.arcs().to_vec(), graph }))
+    }
+
+    /// Finds the candidate arcs of a sentence with words, and scores its parts.
+    fn score(&self, sentence: &Sentence, worker: &mut Workspace) -> Result<(), ParserError> {
+        let Workspace { encoded, pruning, arcs, parts, scoring, scores, .. } = worker;
+        let settings = &self.description.settings;
+        encoded.load(sentence, &self.vocabulary);
+        self.pruner.prune(encoded, settings.pruning(), pruning, arcs)?;
+        parts.rebuild(encoded.words(), arcs, self.kinds, settings.root_children())?;
+        scoring.score(encoded, self.kinds, parts, &self.parts, scores);
+        Ok(())
+    }
+
     fn parse(&self, sentence: &mut Sentence, worker: &mut Workspace) -> Result<Unit, ParserError> {
         let start = Instant::now();
         if sentence.is_empty() {
             return Ok(Unit { certificate: Certificate::exact(0.0), tokens: 0 });
         }
-        let Workspace { encoded, pruning, arcs, parts, scoring, scores, decoder, heads, labelling, labels } =
-            worker;
-        let Description { settings, labels: names, .. } = &*self.description;
-        encoded.load(sentence, &self.vocabulary);
-        self.pruner.prune(encoded, settings.pruning(), pruning, arcs)?;
-        parts.rebuild(encoded.words(), arcs, self.kinds, settings.root_children())?;
-        scoring.score(encoded, self.kinds, parts, &self.parts, scores);
+        self.score(sentence, worker)?;
+        let Workspace { encoded, parts, scores, decoder, heads, labelling, labels, .. } = worker;
+        let names = &self.description.labels;
         let mut certificate = decoder.decode(parts, scores, heads)?;
         label::label(encoded, heads, &self.labels, names.len(), labelling, labels);
         for (word, (&head, &label)) in heads.iter().zip(labels.iter()).enumerate() {

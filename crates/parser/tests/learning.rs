@@ -268,3 +268,24 @@ fn training_goes_on_from_its_checkpoint() {
     assert_eq!(whole.model.to_bytes(), trained(&sentences, &small(2)));
     assert!(!state.exists());
 }
+
+#[test]
+fn the_graph_of_a_sentence_is_what_decoding_solves() {
+    let sentences = treebank(40);
+    let parser = Parser::open(&train(&sentences, &small(2)).unwrap().open().unwrap()).unwrap();
+    let exact = ParserOptions::new().decoder(Some(Solver(solver::Method::Exact)));
+    for sentence in &sentences[..5] {
+        let parse = parser.graph(sentence).unwrap().unwrap();
+        assert_eq!(parse.graph.variables(), parse.arcs.len());
+        let found = solver::solve(&parse.graph, solver::Method::Exact, &solver::Limits::default()).unwrap();
+        let mut decoded = [sentence.clone()];
+        let unit = parser.decode(&mut decoded, &exact).unwrap()[0];
+        let [value, same] =
+            [found.certificate, unit.certificate].map(|certificate| certificate.value().unwrap());
+        assert!((value - same).abs() < 1e-4, "{value} {same}");
+        let on = found.assignment().unwrap().iter().zip(&parse.arcs).filter(|(on, _)| **on == 1);
+        let heads: Vec<u32> = on.map(|(_, &(head, _))| head as u32).collect();
+        assert_eq!(heads, decoded[0].heads());
+    }
+    assert!(parser.graph(&Sentence::new()).unwrap().is_none());
+}

@@ -111,3 +111,25 @@ fn sentences_survive_json() {
     let broken = String::from_utf8(line).unwrap().replace("\"head\":3", "\"head\":9");
     assert_eq!(error::<AnyRecord>(&broken).0, Kind::Head);
 }
+
+#[test]
+fn records_of_a_document_say_where_they_stand_in_it() {
+    let sentence = "# text = Ja, Köln!\n1\tJa\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n2\t,\t_\t_\t_\t_\t_\t_\t_\t_\n\
+                    3\tKöln\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No|NER=B-LOC\n4\t!\t_\t_\t_\t_\t_\t_\t_\t_\n\n";
+    let sentence = Sentence::from_conllu(sentence).unwrap();
+    let document = Document::from_sentences(vec![sentence.clone(), sentence]);
+    let text: Vec<char> = document.text().chars().collect();
+    let records = document.records();
+    assert_eq!(records[1].tokens[0].start_char, Some(10));
+    for record in &records {
+        for token in &record.tokens {
+            let place = token.start_char.unwrap()..token.end_char.unwrap();
+            assert_eq!(text[place].iter().collect::<String>(), token.form);
+        }
+        let [entity] = &record.entities[..] else { panic!("{record:?}") };
+        assert_eq!(
+            text[entity.start_char.unwrap()..entity.end_char.unwrap()].iter().collect::<String>(),
+            "Köln"
+        );
+    }
+}

@@ -1,5 +1,7 @@
 //! What has to agree in a group of sentences, and which weights speak of it.
 
+use std::ops::Range;
+
 use consonant_learn::hash;
 use consonant_text::Sentence;
 use consonant_text::entity::Position;
@@ -66,6 +68,16 @@ impl Layout {
     /// The number of weights.
     pub(crate) fn parameters(&self) -> usize {
         CASES * (self.labels + self.types) + self.types
+    }
+
+    /// Weights that are all the same: for words with a capital, in headlines too, and for phrases.
+    pub(crate) fn equal(&self, weight: f32) -> Vec<f32> {
+        let case = self.labels + self.types;
+        let counts = |number: &usize| {
+            let case = number / case;
+            case == 0 || case >= usize::from(HEADLINE)
+        };
+        (0..self.parameters()).map(|number| if counts(&number) { weight } else { 0.0 }).collect()
     }
 
     /// What each weight speaks of.
@@ -182,6 +194,18 @@ impl GroupLinks {
     /// Whether nothing has to agree.
     pub(crate) fn is_empty(&self) -> bool {
         self.skips.is_empty()
+    }
+
+    /// The places that are linked: sentence of the group, and words there. Phrases first.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = [(usize, Range<usize>); 2]> + '_ {
+        let place = |token: u32, length: u32| {
+            let sentence = self.starts.partition_point(|&start| start <= token as usize) - 1;
+            let word = token as usize - self.starts[sentence];
+            (sentence, word..word + length as usize)
+        };
+        let phrases =
+            self.phrases.iter().map(move |&(one, other, length)| [place(one, length), place(other, length)]);
+        phrases.chain(self.skips.iter().map(move |&(one, other, _)| [place(one, 1), place(other, 1)]))
     }
 
     /// Calls `each` with the weights that an assignment of labels to all tokens earns.

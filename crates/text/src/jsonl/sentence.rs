@@ -4,7 +4,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::record::{Record, Source, sourced};
-use crate::document::CharOffsets;
+use crate::document::{CharOffsets, Document};
 use crate::entity::decode_any;
 use crate::error::{Fault, Kind};
 use crate::sentence::{Layer, RowId, Sentence, SentenceBuilder, SurfaceToken, number};
@@ -249,6 +249,31 @@ impl From<&Sentence> for SentenceRecord {
             entities,
             source_line: Source::default(),
         }
+    }
+}
+
+impl Document {
+    /// The sentences as JSON, with their places in the document.
+    pub fn records(&self) -> Vec<SentenceRecord> {
+        let mut offsets = CharOffsets::new(self.text());
+        let mut records: Vec<SentenceRecord> = self.sentences().iter().map(SentenceRecord::from).collect();
+        for (number, record) in records.iter_mut().enumerate() {
+            let places: Vec<Range<usize>> =
+                self.word_places(number).into_iter().map(|place| offsets.range(place)).collect();
+            let start = |word: usize| places.get(word).map(|place| place.start);
+            let end = |word: usize| places.get(word).map(|place| place.end);
+            for (word, token) in record.tokens.iter_mut().enumerate() {
+                (token.start_char, token.end_char) = (start(word), end(word));
+            }
+            for token in &mut record.multiword {
+                (token.start_char, token.end_char) = (start(token.start), end(token.end.saturating_sub(1)));
+            }
+            for entity in &mut record.entities {
+                (entity.start_char, entity.end_char) =
+                    (start(entity.start), end(entity.end.saturating_sub(1)));
+            }
+        }
+        records
     }
 }
 
