@@ -1,0 +1,295 @@
+//! `POST /v1/annotate`: raw text to sentences with tags, lemmas, names and trees.
+
+use consonant::draw::Sketch;
+use consonant::draw::svg::Svg;
+use consonant::ner::NerOptions;
+use consonant::tagger::TaggerOptions;
+use consonant::task::{Task as _, Unit};
+use consonant::text::jsonl::SentenceRecord;
+use consonant::text::{Document, Sentence};
+use consonant::{Annotated, Certificates, Error, Layers, Pipeline};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+
+use super::{Lane, NoQuery, Operation, Work, Written};
+use crate::loaded::Loaded;
+use crate::problem::Problem;
+
+/// The operation.
+pub struct Annotate;
+
+/// One text, or several documents.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnnotateRequest {
+    /// A text.
+    #[serde(default)]
+    text: Option<String>,
+    /// Documents, each with its own names that agree.
+    #[serde(default)]
+    documents: Vec<GivenDocument>,
+    /// What to find beside sentences and tokens: all that there are models for without it.
+    #[serde(default)]
+    layers: Option<Vec<LayerName>>,
+    /// Adds the probability of each tag and of each word's name label.
+    #[serde(default)]
+    confidence: bool,
+    /// Adds value, bound and status of every decoding.
+    #[serde(default)]
+    certificate: bool,
+}
+
+/// A document.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GivenDocument {
+    /// Its name, which its sentences repeat.
+    #[serde(default)]
+    pub id: Option<String>,
+    /// Its text.
+    pub text: String,
+}
+
+/// A layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LayerName {
+    /// Parts of speech and features.
+    Tags,
+    /// Lemmas.
+    Lemmas,
+    /// Names.
+    Entities,
+    /// Dependency trees.
+    Tree,
+}
+
+/// The sentences of all documents, in order.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AnnotateAnswer {
+    /// As `consonant annotate --format jsonl` writes them.
+    #[schemars(schema_with = "sentences_schema")]
+    sentences: Vec<SentenceRecord>,
+    /// For each sentence, how sure the models are, if asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    confidence: Vec<Confidence>,
+    /// For each document, what is proven of each layer, if asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    certificates: Vec<ProvenLayers>,
+}
+
+/// How sure the models are of each word of a sentence.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct Confidence {
+    /// The probability of each word's tag.
+    tags: Vec<f64>,
+    /// The probability of each word's name label, by the sentence's own chain.
+    entities: Vec<f64>,
+}
+
+/// What is proven of each layer.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ProvenLayers {
+    tags: Vec<ProvenUnit>,
+    lemmas: Vec<ProvenUnit>,
+    entities: Vec<ProvenUnit>,
+    tree: Vec<ProvenUnit>,
+}
+
+/// A certificate, and the words that it is for.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ProvenUnit {
+    /// The score of the answer.
+    value: Option<f64>,
+    /// No answer scores more.
+    bound: f64,
+    /// optimal, feasible, infeasible or stopped.
+    status: &'static str,
+    /// Iterations, or nodes of branch and bound.
+    iterations: usize,
+    /// By the clock.
+    seconds: f64,
+    /// Words of the unit.
+    tokens: usize,
+}
+
+impl From<&Unit> for ProvenUnit {
+    fn from(unit: &Unit) -> Self {
+        let certificate = &unit.certificate;
+        Self {
+            value: certificate.value(),
+            bound: certificate.bound(),
+            status: certificate.status().name(),
+            iterations: certificate.iterations,
+            seconds: certificate.seconds,
+            tokens: unit.tokens,
+        }
+    }
+}
+
+impl From<&Certificates> for ProvenLayers {
+    fn from(proven: &Certificates) -> Self {
+        let units = |units: &[Unit]| units.iter().map(ProvenUnit::from).collect();
+        Self {
+            tags: units(&proven.tags),
+            lemmas: units(&proven.lemmas),
+            entities: units(&proven.entities),
+            tree: units(&proven.tree),
+        }
+    }
+}
+
+fn sentences_schema(generator: &mut SchemaGenerator) -> Schema {
+    let items = generator.subschema_for::<SentenceSchema>();
+    schemars::json_schema!({"type": "array", "items": items})
+}
+
+/// Stands for the schema in the documentation.
+struct SentenceSchema;
+
+impl JsonSchema for SentenceSchema {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Sentence".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let text = include_str!("../sentence.schema.json")
+            .replace("#/$defs/", "#/components/schemas/Sentence/$defs/");
+        let mut schema: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(&text).unwrap_or_default();
+        schema.remove("$schema");
+        schema.into()
+    }
+}
+
+/// Documents that are annotated between looks at the clock.
+const CHUNK: usize = 16;
+
+impl AnnotateRequest {
+    fn documents(self) -> Result<Vec<GivenDocument>, Problem> {
+        match (self.text, self.documents) {
+            (Some(text), documents) if documents.is_empty() => Ok(vec![GivenDocument { id: None, text }]),
+            (None, documents) if !documents.is_empty() => Ok(documents),
+            _ => Err(Problem::wrong("give either `text` or `documents`")),
+        }
+    }
+
+    /// The layers that are wanted.
+    fn layers(&self, models: &Loaded) -> Layers {
+        let Some(names) = &self.layers else { return models.layers };
+        let has = |name| names.contains(&name);
+        Layers {
+            tags: has(LayerName::Tags),
+            lemmas: has(LayerName::Lemmas),
+            entities: has(LayerName::Entities),
+            tree: has(LayerName::Tree),
+        }
+    }
+}
+
+/// Annotates documents, a few at a time.
+pub fn annotate(
+    work: &Work,
+    pipeline: &Pipeline,
+    documents: &[GivenDocument],
+) -> Result<Vec<Annotated>, Problem> {
+    work.check_words(documents.iter().map(|document| document.text.as_str()))?;
+    let mut annotated = Vec::with_capacity(documents.len());
+    for chunk in documents.chunks(CHUNK) {
+        work.check_time()?;
+        let texts: Vec<&str> = chunk.iter().map(|document| document.text.as_str()).collect();
+        annotated.extend(pipeline.annotate_all(&texts)?);
+    }
+    Ok(annotated)
+}
+
+/// The sentences of a document as JSON.
+pub fn records(document: &Document, id: Option<&str>) -> Vec<SentenceRecord> {
+    let mut records = document.records();
+    records.iter_mut().for_each(|record| record.doc = id.map(str::to_owned));
+    records
+}
+
+fn confidence(pipeline: &Pipeline, sentences: &[Sentence]) -> Result<Vec<Confidence>, Problem> {
+    let probabilities = |sentence: &Sentence| -> Vec<f64> {
+        let one = |word| sentence.misc_entry(word, "Prob").and_then(|text| text.parse().ok()).unwrap_or(1.0);
+        (0..sentence.len()).map(one).collect()
+    };
+    let mut found: Vec<Confidence> = sentences.iter().map(|_| Confidence::default()).collect();
+    if let Some(tagger) = pipeline.tagger() {
+        let mut copies = sentences.to_vec();
+        tagger.decode(&mut copies, &TaggerOptions::new().marginals(true)).map_err(Error::task)?;
+        found.iter_mut().zip(&copies).for_each(|(found, copy)| found.tags = probabilities(copy));
+    }
+    if let Some(names) = pipeline.names() {
+        let mut copies = sentences.to_vec();
+        names.decode(&mut copies, &NerOptions::new().marginals(true)).map_err(Error::task)?;
+        found.iter_mut().zip(&copies).for_each(|(found, copy)| found.entities = probabilities(copy));
+    }
+    Ok(found)
+}
+
+impl Operation for Annotate {
+    const PATH: &'static str = "/v1/annotate";
+    const SUMMARY: &'static str = "Sentences, tokens, tags, lemmas, names and trees of raw text";
+    const ABOUT: &'static str = "With `Accept: application/x-ndjson` the answer is a line for each sentence, with `text/x-conllu` CoNLL-U, with `image/svg+xml` a picture. A body of `application/x-ndjson`, a document a line, is annotated as it comes, in memory that does not grow.";
+    const LANE: Lane = Lane::Sentences;
+    const OTHERS: &'static [&'static str] = &["application/x-ndjson", "text/x-conllu", "image/svg+xml"];
+    type Query = NoQuery;
+    type Request = AnnotateRequest;
+    type Answer = AnnotateAnswer;
+
+    fn run(work: &Work, _: NoQuery, request: AnnotateRequest) -> Result<AnnotateAnswer, Problem> {
+        let pipeline = work.models.pipeline(request.layers(&work.models))?;
+        let (wants_confidence, wants_certificate) = (request.confidence, request.certificate);
+        let given = request.documents()?;
+        let annotated = annotate(work, &pipeline, &given)?;
+        let mut answer =
+            AnnotateAnswer { sentences: Vec::new(), confidence: Vec::new(), certificates: Vec::new() };
+        for (Annotated { document, certificates }, given) in annotated.iter().zip(&given) {
+            answer.sentences.extend(records(document, given.id.as_deref()));
+            if wants_confidence {
+                answer.confidence.extend(confidence(&pipeline, document.sentences())?);
+            }
+            if wants_certificate {
+                answer.certificates.push(certificates.into());
+            }
+        }
+        Ok(answer)
+    }
+
+    fn answer(work: &Work, _: NoQuery, request: AnnotateRequest, accept: &str) -> Result<Written, Problem> {
+        let Some(kind) = Self::OTHERS.iter().find(|kind| accept.contains(**kind)) else {
+            return Written::json(&Self::run(work, NoQuery {}, request)?);
+        };
+        let pipeline = work.models.pipeline(request.layers(&work.models))?;
+        let given = request.documents()?;
+        let annotated = annotate(work, &pipeline, &given)?;
+        let mut bytes = Vec::new();
+        let mut svg = Svg::default();
+        for (Annotated { document, .. }, given) in annotated.iter().zip(&given) {
+            match *kind {
+                "application/x-ndjson" => write_lines(&records(document, given.id.as_deref()), &mut bytes)?,
+                "text/x-conllu" => {
+                    for sentence in document.sentences() {
+                        sentence.write(&mut bytes).map_err(Error::from)?;
+                    }
+                }
+                _ => document.sentences().iter().for_each(|sentence| svg.sentence(&Sketch::of(sentence))),
+            }
+        }
+        if *kind == "image/svg+xml" {
+            bytes = svg.finish().into_bytes();
+        }
+        Ok(Written { kind, bytes })
+    }
+}
+
+/// Writes records, one a line.
+pub fn write_lines(records: &[SentenceRecord], bytes: &mut Vec<u8>) -> Result<(), Problem> {
+    for record in records {
+        serde_json::to_writer(&mut *bytes, record).map_err(|error| Problem::wrong(error.to_string()))?;
+        bytes.push(b'\n');
+    }
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! `POST /v1/trace`: several methods on one problem, value and bound as they move.
+
+use consonant::Error;
+use consonant::map::solver::{Method, solve};
+use consonant::map::{Graph, Solution};
+use consonant::task::Task as _;
+use consonant::text::Sentence;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::solve::{GivenProblem, MethodName, Point, Proven, graph_of, limits, points};
+use super::{Lane, NoQuery, Operation, Work};
+use crate::problem::Problem;
+
+/// The operation.
+pub struct Trace;
+
+/// A problem: that of a sentence's tree, that of names which agree, or one's own.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceRequest {
+    /// A text, whose problem is solved.
+    #[serde(default)]
+    text: Option<String>,
+    /// Which problem of the text.
+    #[serde(default)]
+    of: Of,
+    /// The number of the sentence whose tree is sought, counted from 0.
+    #[serde(default)]
+    sentence: usize,
+    /// A problem of one's own instead.
+    #[serde(default)]
+    problem: Option<GivenProblem>,
+    /// How to solve it: each method in turn.
+    methods: Vec<MethodName>,
+    /// Iterations at most (search nodes for exact).
+    #[serde(default)]
+    max_iterations: Option<usize>,
+}
+
+/// Which problem of a text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Of {
+    /// The tree of a sentence.
+    #[default]
+    Tree,
+    /// The names of the text, which agree.
+    Names,
+}
+
+/// What each method did.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TraceAnswer {
+    /// Variables of the problem.
+    variables: usize,
+    /// Factors of the problem.
+    factors: usize,
+    /// The words of the sentence, for a tree.
+    words: Vec<String>,
+    /// How many sentences the text has.
+    sentences: usize,
+    /// A run for each method.
+    runs: Vec<Run>,
+}
+
+/// What one method did.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Run {
+    method: MethodName,
+    /// What is proven at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proven: Option<Proven>,
+    /// Value and bound as they moved.
+    trace: Vec<Point>,
+    /// Variables on which the method's parts did not agree at the end, with what the relaxation believes of them.
+    disputed: Vec<Disputed>,
+    /// What the answer switches on: names of variables with their states, for a tree its arcs.
+    chosen: Vec<String>,
+    /// Why the method cannot be applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
+}
+
+/// A variable that is neither true nor false in the relaxation.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Disputed {
+    /// The variable, with its state.
+    name: String,
+    /// Between 0 and 1.
+    belief: f64,
+}
+
+/// Disputes and choices that are told.
+const MOST: usize = 400;
+
+/// A graph and what its variables are called: one name for a binary one, a name for each state of others.
+struct Named {
+    graph: Graph,
+    names: Vec<Vec<String>>,
+    words: Vec<String>,
+    sentences: usize,
+}
+
+impl Operation for Trace {
+    const PATH: &'static str = "/v1/trace";
+    const SUMMARY: &'static str =
+        "Several methods on one problem: value and bound as they move toward each other";
+    const ABOUT: &'static str = "The problem is that of a sentence's tree, that of the names of a text, or one's own. What a method cannot do is said in `refused`.";
+    const LANE: Lane = Lane::Solvers;
+    type Query = NoQuery;
+    type Request = TraceRequest;
+    type Answer = TraceAnswer;
+
+    fn run(work: &Work, _: NoQuery, request: TraceRequest) -> Result<TraceAnswer, Problem> {
+        if request.methods.is_empty() || request.methods.len() > Method::NAMES.len() {
+            return Err(Problem::wrong("name one to five methods"));
+        }
+        let named = match (request.text, request.problem) {
+            (Some(text), None) => of_text(work, &text, request.of, request.sentence)?,
+            (None, Some(problem)) => of_problem(work, problem)?,
+            _ => return Err(Problem::wrong("give either `text` or `problem`")),
+        };
+        let (variables, factors) = (named.graph.variables(), named.graph.factors());
+        let share = work.seconds_left() / request.methods.len() as f64;
+        let mut runs = Vec::new();
+        for &method in &request.methods {
+            work.check_time()?;
+            let limits = limits(work, request.max_iterations, Some(share), true)?;
+            runs.push(match solve(&named.graph, method.into(), &limits) {
+                Ok(solution) => Run::new(method, &named, &solution),
+                Err(refused) => Run {
+                    method,
+                    proven: None,
+                    trace: Vec::new(),
+                    disputed: Vec::new(),
+                    chosen: Vec::new(),
+                    refused: Some(refused.to_string()),
+                },
+            });
+        }
+        Ok(TraceAnswer { variables, factors, words: named.words, sentences: named.sentences, runs })
+    }
+}
+
+impl Run {
+    fn new(method: MethodName, named: &Named, solution: &Solution) -> Self {
+        let fractional = |belief: &f64| (1e-3..=1.0 - 1e-3).contains(belief);
+        let beliefs = named.names.iter().flatten().zip(&solution.marginals);
+        let disputed = beliefs.filter(|(_, belief)| fractional(belief)).take(MOST);
+        let states = solution.assignment().unwrap_or_default();
+        let chosen = named.names.iter().zip(states).filter_map(|(names, &state)| match names.as_slice() {
+            [name] => Some(name).filter(|_| state == 1),
+            names => names.get(state as usize),
+        });
+        Self {
+            method,
+            proven: Some(solution.certificate.into()),
+            trace: points(solution),
+            disputed: disputed.map(|(name, &belief)| Disputed { name: name.clone(), belief }).collect(),
+            chosen: chosen.take(MOST).cloned().collect(),
+            refused: None,
+        }
+    }
+}
+
+fn of_text(work: &Work, text: &str, of: Of, number: usize) -> Result<Named, Problem> {
+    work.check_words(std::iter::once(text))?;
+    let pipeline = work.models.whole()?;
+    let mut sentences = pipeline.annotate(text)?.document.into_sentences();
+    let count = sentences.len();
+    if of == Of::Names {
+        let names =
+            pipeline.names().ok_or_else(|| Problem::missing("there is no ner.model among the models"))?;
+        sentences.first_mut().into_iter().for_each(Sentence::mark_document);
+        let problems = names.agreeing(names.strength()).problems(&sentences);
+        let problems = problems.transpose().map_err(Error::task)?.unwrap_or_default();
+        let problem = problems.into_iter().next().ok_or_else(|| {
+            Problem::wrong("no word of the text occurs twice, so that nothing has to agree; repeat a name")
+        })?;
+        return Ok(Named { sentences: count, ..of_problem(work, GivenProblem::of_text(problem))? });
+    }
+    let parser =
+        pipeline.parser().ok_or_else(|| Problem::missing("there is no parser.model among the models"))?;
+    let sentence = sentences.get(number).ok_or_else(|| {
+        Problem::wrong(format!("there is no sentence {number}; the text has {count}, counted from 0"))
+    })?;
+    let found = parser.graph(sentence).map_err(Error::task)?;
+    let parse = found.ok_or_else(|| Problem::wrong("the sentence has no words"))?;
+    let word = |number: usize| if number == 0 { "root" } else { sentence.form(number - 1) };
+    let name = |head, modifier| format!("{} {head} → {} {modifier}", word(head), word(modifier));
+    Ok(Named {
+        names: parse.arcs.iter().map(|&(head, modifier)| vec![name(head, modifier)]).collect(),
+        graph: parse.graph,
+        words: (0..sentence.len()).map(|word| sentence.form(word).to_owned()).collect(),
+        sentences: count,
+    })
+}
+
+fn of_problem(work: &Work, problem: GivenProblem) -> Result<Named, Problem> {
+    let problem = problem.read(work, None)?;
+    let names = problem.variables.iter().map(|variable| match variable.binary {
+        true => vec![variable.name.clone()],
+        false => (0..variable.scores.len())
+            .map(|state| format!("{} = {}", variable.name, variable.state_name(state)))
+            .collect(),
+    });
+    Ok(Named { names: names.collect(), graph: graph_of(&problem)?, words: Vec::new(), sentences: 0 })
+}

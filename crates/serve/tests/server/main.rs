@@ -1,0 +1,8 @@
+//! The server over real sockets.
+
+mod api;
+mod client;
+mod hostile;
+mod limits;
+mod openapi;
+mod schema;
