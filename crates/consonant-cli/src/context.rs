@@ -50,6 +50,12 @@ impl Context {
         self.reporter.note(message.as_ref());
     }
 
+    /// What speaks, for work that tells of itself from another thread.
+    #[cfg(feature = "serve")]
+    pub fn reporter(&self) -> Reporter {
+        self.reporter.clone()
+    }
+
     /// Tells of an epoch of training that is done. From the first one on, an interrupt ends the training
     /// ([`interrupt::stop`]) and not the process, so that its model is written.
     pub fn epoch(&self, message: impl AsRef<str>) {

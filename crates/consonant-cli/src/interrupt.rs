@@ -15,6 +15,9 @@ static INCOMPLETE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static WORTH_KEEPING: AtomicBool = AtomicBool::new(false);
 static STOP: AtomicBool = AtomicBool::new(false);
 
+/// Whether somebody else hears signals and ends the process in good order.
+static LEFT: AtomicBool = AtomicBool::new(false);
+
 /// By custom 128 + the number of SIGINT.
 pub const EXIT_INTERRUPTED: u8 = 130;
 
@@ -25,6 +28,9 @@ fn incomplete() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 /// Installs the handler; called once, at the start.
 pub fn install() -> Result<()> {
     ctrlc::set_handler(|| {
+        if LEFT.load(Ordering::Relaxed) {
+            return;
+        }
         if WORTH_KEEPING.load(Ordering::Relaxed) && !STOP.swap(true, Ordering::Relaxed) {
             eprintln!("interrupted: the model is written as it is now; a second interrupt ends at once");
             return;
@@ -42,6 +48,12 @@ pub fn install() -> Result<()> {
 /// From now on the first interrupt only raises the flag of [`stop`].
 pub fn keep_work() {
     WORTH_KEEPING.store(true, Ordering::Relaxed);
+}
+
+/// From now on signals are left to who hears them, too: a server.
+#[cfg(feature = "serve")]
+pub fn leave() {
+    LEFT.store(true, Ordering::Relaxed);
 }
 
 /// A flag for work that can stop and keep what it has.

@@ -9,6 +9,8 @@ mod inspect;
 mod link;
 mod man;
 mod predict;
+#[cfg(feature = "serve")]
+mod serve;
 mod solve;
 mod summarize;
 mod train;
@@ -36,6 +38,8 @@ pub enum Command {
     Completions(completions::Completions),
     Solve(solve::Solve),
     Verify(verify::Verify),
+    #[cfg(feature = "serve")]
+    Serve(serve::Serve),
     Man(man::Man),
 }
 
@@ -55,6 +59,8 @@ impl Command {
             Command::Completions(command) => command.run(context),
             Command::Solve(command) => command.run(context),
             Command::Verify(command) => command.run(context),
+            #[cfg(feature = "serve")]
+            Command::Serve(command) => command.run(context),
             Command::Man(command) => command.run(context),
         }
     }

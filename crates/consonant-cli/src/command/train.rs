@@ -14,6 +14,7 @@ use consonant::learn::model::Model;
 use consonant::registry::{AnyTask, Given, Jackknife, Registry, TrainingFiles};
 use consonant::task::{Annotate, Event, Reads, Watch};
 use consonant::{Tagging, TopicAnnotator};
+use serde_json::json;
 
 use crate::context::Context;
 use crate::output::{self, Output};
@@ -103,6 +104,11 @@ fn command(task: &dyn AnyTask) -> Command {
             "FILE",
             "Saves the state after each epoch; if the file is there, training goes on from it",
         ))
+        .arg(given::file(
+            "log",
+            "FILE",
+            "Writes each event as a line of JSON, for programs and the page of `serve`",
+        ))
         .arg(
             given::file("init", "MODEL", "Continues a model, with its labels and features")
                 .hide(!task.continues()),
@@ -190,9 +196,15 @@ impl Train {
         let annotator = annotator.or(pipeline.as_ref().map(|pipeline| pipeline as &dyn Annotate));
         let initial = path("init").map(|path| Model::open(&path)).transpose()?;
         let files = TrainingFiles { sources, dev: paths("dev"), initial, annotator, jackknife };
-        let mut listener = |event: Event| match &event {
-            Event::Epoch { .. } => context.epoch(event.to_string()),
-            _ => context.note(event.to_string()),
+        let mut log = path("log").map(|path| Log::create(&path)).transpose()?;
+        let mut listener = |event: Event| {
+            if let Some(log) = &mut log {
+                log.write(&event);
+            }
+            match &event {
+                Event::Epoch { .. } => context.epoch(event.to_string()),
+                _ => context.note(event.to_string()),
+            }
         };
         let mut watch = Watch::with(&mut listener);
         watch.stop = Some(interrupt::stop());
@@ -205,6 +217,30 @@ impl Train {
         // The model is there, but whoever interrupted its training should not be told that it succeeded.
         let is_whole = !interrupt::stop().load(Ordering::Relaxed);
         Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(interrupt::EXIT_INTERRUPTED) })
+    }
+}
+
+/// The events of a training, a line of JSON each. Written as they come, so that others can follow.
+struct Log(Option<fs::File>);
+
+impl Log {
+    fn create(path: &Path) -> Result<Self> {
+        let file = fs::File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(Self(Some(file)))
+    }
+
+    /// Adds a line. A disk that is full ends the log, not the training.
+    fn write(&mut self, event: &Event) {
+        let line = match event {
+            Event::Epoch { stage, report, metric } => json!({
+                "event": "epoch", "stage": stage, "epoch": report.epoch, "loss": report.loss, "errors": report.errors,
+                "metric": metric, "dev": report.dev, "seconds": report.seconds,
+            }),
+            other => json!({"event": "note", "text": other.to_string()}),
+        };
+        if self.0.as_mut().is_some_and(|file| writeln!(file, "{line}").is_err()) {
+            self.0 = None;
+        }
     }
 }
 

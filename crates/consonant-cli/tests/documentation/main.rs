@@ -19,13 +19,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// How commands begin that are not run, and why.
-const NOT_RUN: [(&str, &str); 6] = [
+const NOT_RUN: [(&str, &str); 8] = [
     ("cargo ", "who runs this test has built the program"),
     ("git ", "needs the network, or a commit of one's own"),
     ("./test", "this test is part of it"),
     ("models/train ", "needs treebanks, and minutes"),
     ("bench/", "needs data and other people's programs; its flags are compared with its --help"),
     ("CONSONANT_DATA=", "needs data"),
+    ("consonant serve", "serves until it is ended; tests of the server start it"),
+    ("curl ", "asks a server"),
 ];
 
 /// Flags of the program that name a file it writes.
@@ -287,7 +289,7 @@ fn one_short_flag_names_the_output_of_every_command() {
         let is_there = ["-o, --output <FILE>", "-o, --model <OUT>", "-o, --models <DIR>"]
             .iter()
             .any(|flag| help.contains(flag));
-        let has_none = ["completions", "man", "verify"].contains(&command.as_str());
+        let has_none = ["completions", "man", "serve", "verify"].contains(&command.as_str());
         assert!(is_there != has_none, "{command}");
     }
 }
