@@ -16,15 +16,6 @@ const EXAMPLE = `14:02 <ann> does anyone know why my wifi drops after suspend?
 14:08 <ann> cleo: that works, thanks!
 14:09 <dan> bob: nothing with snd in it`;
 
-/** Lines such as `14:02 <ann> text`, `[14:02] ann: text` or `ann: text`. */
-function parse(text) {
-  return text.split("\n").filter((line) => line.trim()).map((line) => {
-    const [, time, rest] = /^\s*\[?(\d{1,2}:\d{2}(?::\d{2})?)?\]?\s*(.*)$/.exec(line);
-    const named = /^<\s*([^>]+)>\s*(.*)$/.exec(rest) ?? /^([^\s:]{1,30}):\s+(.*)$/.exec(rest);
-    return { time: time ?? null, author: named?.[1] ?? null, text: named ? named[2] : rest };
-  });
-}
-
 export default function start(root, given) {
   const input = editor({ "aria-label": "Chat log", rows: 8 });
   input.value = given.get("log") ?? EXAMPLE;
@@ -33,19 +24,17 @@ export default function start(root, given) {
     h("div.two", h("div", input, h("p.note", "Lines as ", h("code", "14:02 <ann> text"), " or ", h("code", "ann: text"), "; or drop a file.")), out));
   const run = async () => {
     remember("threads", { log: input.value === EXAMPLE ? null : input.value });
-    const units = parse(input.value);
-    if (!units.length) return out.replaceChildren(h("p.note", "There are no messages yet."));
+    if (!input.value.trim()) return out.replaceChildren(h("p.note", "There are no messages yet."));
     try {
-      const answer = await ask("/v1/link", { units });
-      paint(units, answer);
-    } catch (error) { out.replaceChildren(refusal(error), h("div.card.chat", units.map(message))); }
+      paint(await ask("/v1/link", { log: input.value }));
+    } catch (error) { out.replaceChildren(refusal(error)); }
   };
   const message = (unit) => h("div", { tabindex: 0 }, unit.time && h("time", unit.time), unit.author && h("b", unit.author), unit.text);
-  const paint = (units, answer) => {
-    const rows = units.map(message);
+  const paint = (answer) => {
+    const rows = answer.units.map(message);
     const picture = s("svg", { "aria-hidden": true });
     const chat = h("div.card.chat", picture, rows);
-    out.replaceChildren(h("p", { id: "links" }, `${answer.links.length} links. `, certificate(answer)), chat);
+    out.replaceChildren(h("p", { id: "links" }, `${answer.links.length} links. `, answer.certificates.slice(0, 3).map(certificate)), chat);
     // Where rows stand is known when they are shown.
     const wide = 78;
     rows.forEach((row) => { row.style.marginLeft = `${wide}px`; });

@@ -181,6 +181,21 @@ fn predictions_are_scored_and_words_explained() {
 }
 
 #[test]
+fn a_log_is_read_and_linked() {
+    let server = Running::plain();
+    let log = "[10:03] <ann> which modem is it?\n[10:04] <bob> ann: the blue one\n";
+    let answer = server.post("/v1/link", &json!({"id": "x", "log": log}).to_string()).json();
+    assert_eq!(
+        (&answer["units"][1]["author"], &answer["links"]),
+        (&json!("bob"), &json!([[1, 0]])),
+        "{answer}"
+    );
+    let units = json!({"units": answer["units"]}).to_string();
+    assert_eq!(server.post("/v1/link", &units).json()["links"], answer["links"]);
+    assert_eq!(server.post("/v1/link", "{}").status, 422);
+}
+
+#[test]
 fn what_there_is_no_model_for_is_said_plainly() {
     let folder = tempfile::tempdir().unwrap();
     let server = Running::start(|options| options.models = Some(folder.path().to_owned()));

@@ -21,23 +21,15 @@ SHOWN = ["text", "agreement", "proof", "summary"]
 
 
 class Server:
-    """`consonant serve` on a port of its own, with a small model of conversations and the log of a training."""
+    """`consonant serve` on a port of its own, with the log of a training."""
 
     def __init__(self) -> None:
         self.folder = tempfile.TemporaryDirectory()
-        models = pathlib.Path(self.folder.name, "models")
-        models.mkdir()
-        for model in (ROOT / "models").glob("*.model"):
-            (models / model.name).symlink_to(model)
-        if not (models / "threads.model").exists():
-            data = ROOT / "crates/consonant-cli/tests/cmd/threads.in/train.jsonl"
-            command = [program, "train", "threads", "--train", data, "--model", models / "threads.model", "--epochs", "5", "--quiet"]
-            subprocess.run(command, check=True)
         self.log = pathlib.Path(self.folder.name, "train.jsonl")
         self.log.write_text("".join(
             json.dumps({"event": "epoch", "stage": None, "epoch": epoch, "loss": 900 / epoch, "errors": 0, "metric": "accuracy",
                         "dev": 0.96 - 0.08 / epoch, "seconds": 1.5}) + "\n" for epoch in range(1, 8)))
-        command = [program, "serve", "--port", "0", "--log", self.log, "--models", models]
+        command = [program, "serve", "--port", "0", "--log", self.log]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         line = self.process.stderr.readline()
         self.base = re.search(r"http://\S+/", line).group()
