@@ -62,7 +62,8 @@ async fn annotate_lines(shared: &Arc<Shared>, batch: Batch) -> Result<Vec<u8>, P
             document.id.get_or_insert_with(|| number.to_string());
             given.push(document);
         }
-        let annotated = annotate(work, &*work.models.whole()?, &given)?;
+        let pipeline = work.models.whole()?;
+        let annotated = annotate(work, &pipeline, &given)?;
         let mut bytes = Vec::new();
         for (annotated, given) in annotated.iter().zip(&given) {
             write_lines(&records(&annotated.document, given.id.as_deref()), &mut bytes)?;
