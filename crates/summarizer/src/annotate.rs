@@ -90,7 +90,7 @@ impl Summarizer {
         let decode = |item: &mut SummarizerItem| match &mut item.content {
             Content::Pair(pair) => {
                 let start = Instant::now();
-                pair.keep = self.compress(&pair.sentence);
+                pair.keep = self.compress_within(&pair.sentence, options);
                 let keep: Vec<u8> = pair.keep.iter().map(|&keep| u8::from(keep)).collect();
                 item.line.insert("keep".to_owned(), json!(keep));
                 let certificate = Certificate::exact(0.0).after(1, start.elapsed().as_secs_f64());

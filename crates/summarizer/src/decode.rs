@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use consonant_map::solver::{self, Method, solve};
 use consonant_map::{Ad3, Ad3Options, Certificate, Gap, ModelError};
+use consonant_text::Document;
 
 use crate::SummarizerError;
 use crate::dual::Dual;
@@ -30,10 +31,18 @@ consonant_task::settings! {
         /// Words of the summary at most, split at white space (default: as many as a topic's own summaries
         /// have, or 100).
         words: Option<usize> = None, "N" in 1.0..=60_000.0;
+        /// Words of the summary at most, as a share of the documents' words; of single sentences, of theirs.
+        ratio: Option<f64> = None, "R" in (Bound::Excluded(0.0), Bound::Included(1.0));
         /// Sentences of the summary at most (default: 6 for 100 words, and in proportion).
         sentences: Option<usize> = None, "K" in 1.0..;
+        /// What the reader asks: sentences that have its words, and what they say, count more.
+        query: Option<String> = None, "TEXT";
+        /// What the reader has read: what it says counts nothing.
+        known: Option<String> = None, "TEXT" as "known-text", research;
         /// Chooses whole sentences, without compressing any.
         extractive: bool = false, "";
+        /// What each cut gains besides its words: sentences are cut more where it is higher.
+        brevity: f64 = 0.05, "GAIN" in -10.0..=10.0, research;
         /// Considers only the best-scored sentences, up to so many words in all (default: 1000, or 8 times
         /// the words of the summary).
         candidates: Option<usize> = None, "WORDS" in 1.0.., research;
@@ -54,16 +63,31 @@ consonant_task::settings! {
 /// Words of a summary if nothing says how many.
 const WORDS: usize = 100;
 
+/// Words of a sentence, if a summary is to have so many sentences and nothing says how many words.
+const LONG: usize = 50;
+
 impl SummarizerOptions {
     /// The limits of the problem: 1,000 words of candidates and six sentences for 100 words, as in the paper,
     /// and in proportion.
     pub fn limits(&self) -> Limits {
-        let words = self.words.unwrap_or(WORDS);
+        // Of so many sentences, whatever their length.
+        let long = self.sentences.map(|sentences| sentences.saturating_mul(LONG));
+        let words = self.words.or(long).unwrap_or(WORDS);
         Limits {
             words,
             sentences: self.sentences.unwrap_or((6 * words).div_ceil(100)).max(1),
             candidate_words: self.candidates.unwrap_or(1000.max(8 * words)),
+            // They are no sentences of their own to the budget.
+            followers: self.sentences.is_none(),
         }
+    }
+
+    /// These options with a share of these documents' words as a number of words.
+    pub fn for_documents(&self, documents: &[Document]) -> Self {
+        let Some(ratio) = self.ratio else { return self.clone() };
+        let all: usize = documents.iter().map(|document| document.text().split_whitespace().count()).sum();
+        let share = (ratio * all as f64).ceil() as usize;
+        Self { words: Some(self.words.unwrap_or(usize::MAX).min(share).max(1)), ..self.clone() }
     }
 
     /// Whether sentences are compressed.
@@ -166,6 +190,7 @@ fn check(problem: &Problem, scores: &Scores) -> Result<(), ModelError> {
     let leads =
         scores.leads.iter().zip(&problem.units).filter(|(_, unit)| unit.may_lead).map(|(score, _)| score);
     let parts = scores.concepts.iter().chain(&scores.deletions).chain(&scores.sentences).chain(leads);
+    let parts = parts.chain(&scores.followers);
     match parts.copied().find(|score| !score.is_finite()) {
         Some(score) => Err(ModelError::Score { what: "a part of a summary".to_owned(), score }),
         None => Ok(()),

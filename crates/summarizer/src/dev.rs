@@ -5,13 +5,14 @@ use consonant_text::evaluate::Rouge;
 use rayon::prelude::*;
 
 use crate::SummarizerError;
-use crate::constraints::{Constraints, Tree};
+use crate::constraints::Constraints;
 use crate::decode::SummarizerOptions;
 use crate::item::{Content, Pair, SummarizerItem, Topic};
 use crate::model::Summarizer;
 use crate::parts::Mode;
 use crate::references::nearest_compression;
 use crate::summarize::finish_compression;
+use crate::syntax::Tree;
 use crate::units::{chunks, compressible};
 
 /// Data to judge weights on.

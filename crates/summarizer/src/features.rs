@@ -9,8 +9,8 @@ use consonant_learn::hash;
 use consonant_learn::names::FeatureSink;
 use consonant_text::Sentence;
 
-use crate::constraints::Tree;
 use crate::material::{Kind, Material, Profile, SourceSentence, Word, points_back};
+use crate::syntax::Tree;
 use crate::words::{is_negation, is_punctuation, is_temporal};
 
 /// Writes features into a sink, one after the other.
@@ -87,7 +87,7 @@ impl<'a> Features<'a> {
         for word in words {
             let (look, written) = match word {
                 Word::None => break,
-                Word::Stop(stem) => ('s', material.stop_word(stem)),
+                Word::Stop(stem) => ('s', material.stem(stem)),
                 Word::Number => ('9', "_"),
                 Word::Name => ('N', "_"),
                 Word::Short => ('h', "_"),
@@ -114,7 +114,7 @@ impl<'a> Features<'a> {
         feature!(self, "s:bias");
         feature!(self, "s:position:{}", bucket(sentence.position as u32, &[0, 1, 2, 3, 5, 9, 17]));
         feature!(self, "s:length:{}", bucket(sentence.length as u32, &[1, 6, 11, 16, 21, 31, 41]));
-        if points_back(tokens) {
+        if points_back(tokens) && !sentence.follows {
             feature!(self, "s:points-back");
         }
         if (0..tokens.len()).any(|word| matches!(tokens.form(word), "?" | "!")) {

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::SummarizerError;
-use crate::constraints::{Constraints, Tree};
+use crate::constraints::Constraints;
 use crate::decode::{SummarizerOptions, relaxed};
 use crate::dev::Dev;
 use crate::features::Features;
@@ -27,6 +27,7 @@ use crate::parts::{Assembly, Mode, Objective, Part, sentence_features};
 use crate::problem::{Compression, NONE, Problem, Scores};
 use crate::references::{concept_recall, nearest_compression, oracle_summary};
 use crate::summarize::best_compression;
+use crate::syntax::Tree;
 use crate::units::{chunks, compressible};
 use crate::worth::concept_weights;
 
@@ -371,6 +372,7 @@ impl Example {
                 Part::Concept(concept) => relaxed.concepts[concept],
                 Part::Lead(unit) => relaxed.leads[unit],
                 Part::Sentence(sentence) => relaxed.sentences[sentence],
+                Part::Follower(unit) => relaxed.units[unit],
                 Part::Deletion(unit) => {
                     let start = self.problem.starts[self.problem.sentence_of(unit as u32)] as usize;
                     let parent = start + self.problem.units[unit].parent as usize;
@@ -432,6 +434,7 @@ fn topic_example(
             Part::Concept(concept) => (gold.concepts[concept] as f32, -(worth[concept] / reached) as f32),
             Part::Lead(unit) => (gold.leads[unit] as f32, share * (1.0 - gold.leads[unit] as f32)),
             Part::Sentence(sentence) => (gold.sentences[sentence] as f32, 0.0),
+            Part::Follower(unit) => (gold.units[unit] as f32, 0.0),
             Part::Deletion(_) => (0.0, 0.0),
         };
         named.push(start, part, in_gold, cost, list);
@@ -531,7 +534,7 @@ impl Parts for Corpus {
         let problem = &example.problem;
         example.load(scores, workspace);
         let solution = match example.task {
-            Objective::Compression => integral(problem, &best_compression(problem, workspace)),
+            Objective::Compression => integral(problem, &best_compression(problem, workspace, usize::MAX)),
             _ => relaxed(problem, workspace, self.iterations).map_err(LearnError::task)?,
         };
         example.shares(&solution, predicted);

@@ -30,7 +30,7 @@
 //! ```
 //!
 //! The way of a topic through the files: [documents](Source), `annotate` (sentences and trees) → `material`
-//! (sentences, concepts) → `units` (trees under `constraints`) → `parts` (the [`Problem`]) → `features` and
+//! (sentences, concepts, with what `layout` says of lines) → `units` (trees of `syntax` under `constraints`) → `parts` (the [`Problem`]) → `features` and
 //! `model` ([`Scores`]) → [`decode`] (`graph` for AD3, `dual` for a tighter bound, `rounding` for summaries)
 //! → `render` (text) → [`Summary`]. Learning is in `learn`: `worth` of concepts by themselves first, then
 //! whole summaries, with what it learns from in `references`.
@@ -47,8 +47,10 @@ mod error;
 mod features;
 mod graph;
 mod ilp;
+mod interest;
 mod item;
 mod knapsack;
+mod layout;
 mod learn;
 mod marginals;
 mod material;
@@ -61,6 +63,7 @@ mod rounding;
 mod source;
 mod summarize;
 mod summary;
+mod syntax;
 mod tree;
 mod units;
 mod words;
@@ -79,5 +82,5 @@ pub use parts::{Mode, Objective};
 pub use problem::{Compression, NONE as NO_PARENT, Problem, Scores, Unit};
 pub use source::{CleanText, Source};
 pub use summarize::{Prepared, summarize_by_baseline};
-pub use summary::{Empty, Summary, SummaryConcept, SummarySentence, SummaryWord};
+pub use summary::{Deletion, Empty, Summary, SummaryConcept, SummarySentence, SummaryWord};
 pub use words::looks_english;

@@ -6,6 +6,8 @@ use consonant_learn::hash;
 use consonant_text::{Document, Sentence};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::interest::mark_outdated;
+use crate::layout::{Role, date_of, is_letter, roles};
 use crate::units::{Chunk, chunks};
 use crate::words::{Vocabulary, is_number};
 
@@ -18,10 +20,10 @@ pub struct Material {
     pub concepts: Vec<Concept>,
     /// Documents that are not copies of another.
     pub documents: usize,
-    /// For each document, its number of sentences.
-    pub document_lengths: Vec<usize>,
     /// For each document that repeats an earlier one, that one.
     pub copies: Vec<(usize, usize)>,
+    /// For each document, its date; all alike if one has none.
+    pub dates: Vec<u32>,
     /// What the documents are like.
     pub kind: Kind,
     vocabulary: Vocabulary,
@@ -54,6 +56,10 @@ pub struct SourceSentence {
     pub fitness: Fitness,
     /// Whether somebody speaks of themselves or to somebody.
     pub speaks: bool,
+    /// Whether it points back to the sentence before it, which may stand in a summary, too.
+    pub follows: bool,
+    /// Whether a later document corrects a count of it.
+    pub outdated: bool,
 }
 
 /// A concept at a place in a sentence.
@@ -198,9 +204,10 @@ impl Material {
         let mut seen: FxHashSet<u64> = FxHashSet::default();
         let mut stems = Vec::new();
         for (number, document) in documents.iter().enumerate() {
-            material.document_lengths.push(document.sentences().len());
-            let read: Vec<ReadSentence> = (0..document.sentences().len())
-                .map(|sentence| material.read(document, number, sentence, &mut stems))
+            let read: Vec<ReadSentence> = roles(document)
+                .into_iter()
+                .enumerate()
+                .map(|(sentence, role)| material.read(document, number, sentence, role, &mut stems))
                 .collect();
             let signature = signature(&read, material.size);
             if let Some(signature) = signature {
@@ -229,8 +236,37 @@ impl Material {
                 sentence.fitness = Fitness::Sentence;
             }
         }
-        material.kind = material.judge_kind();
+        let letters = documents.iter().filter(|document| is_letter(document.text())).count();
+        material.kind = match 2 * letters > documents.len() {
+            true if material.documents > 1 => Kind::Exchange,
+            _ => material.judge_kind(),
+        };
+        material.find_followers(documents);
+        let dates: Option<Vec<u32>> = documents.iter().map(|document| date_of(document.text())).collect();
+        material.dates = dates.unwrap_or_else(|| vec![0; documents.len()]);
+        mark_outdated(&mut material);
         material
+    }
+
+    /// When a document was written, next to the others: by their dates, if all have one, and their order.
+    pub fn when(&self, document: usize) -> (u32, usize) {
+        (self.dates[document], document)
+    }
+
+    /// Finds the sentences that need the one before them. In remarks and reviews, *it* is what all are about, and
+    /// in letters and talks, what somebody else has said.
+    fn find_followers(&mut self, documents: &[Document]) {
+        if !matches!(self.kind, Kind::Text | Kind::Reports) {
+            return;
+        }
+        for index in 1..self.sentences.len() {
+            let (before, this) = (&self.sentences[index - 1], &self.sentences[index]);
+            let follows = before.document == this.document
+                && before.fitness == Fitness::Sentence
+                && this.fitness == Fitness::Sentence
+                && points_back(&documents[this.document].sentences()[this.sentence]);
+            self.sentences[index].follows = follows;
+        }
     }
 
     fn judge_kind(&self) -> Kind {
@@ -262,6 +298,7 @@ impl Material {
         document: &Document,
         number: usize,
         sentence: usize,
+        role: Role,
         stems: &mut Vec<u32>,
     ) -> ReadSentence {
         let places = document.word_places(sentence);
@@ -280,8 +317,12 @@ impl Material {
             .map(|at| Gram { concept: at as u32, first: chunk_of[at], last: chunk_of[at + self.size - 1] })
             .collect();
         let length = chunks.iter().map(|chunk| chunk.length as usize).sum();
-        let fitness =
-            fitness(tokens, &document.text()[document.sentence_place(sentence)], stems.len(), length);
+        let written = &document.text()[document.sentence_place(sentence)];
+        let fitness = match role {
+            Role::Text => fitness(tokens, written, stems.len(), length),
+            Role::Heading => Fitness::Fragment,
+            Role::Aside => Fitness::Unfit,
+        };
         let sentence = SourceSentence {
             document: number,
             sentence,
@@ -292,6 +333,8 @@ impl Material {
             length,
             fitness,
             speaks: speaks(tokens),
+            follows: false,
+            outdated: false,
         };
         ReadSentence { sentence, stems: stems.clone(), capitals }
     }
@@ -353,7 +396,7 @@ impl Material {
     /// What the score of a concept depends on.
     pub fn profile(&self, concept: usize) -> Profile {
         let mut words = [Word::None; LARGEST];
-        for (word, &id) in words.iter_mut().zip(&self.concept_stems[concept * self.size..][..self.size]) {
+        for (word, &id) in words.iter_mut().zip(self.stems_of(concept)) {
             let Stem { inside, capitals, .. } = self.stems[id as usize];
             *word = match self.vocabulary.stem(id) {
                 _ if self.vocabulary.is_stop(id) => Word::Stop(id),
@@ -370,9 +413,27 @@ impl Material {
         Profile { count, earliest, stops, heading, words }
     }
 
-    /// How a stop word is written.
-    pub fn stop_word(&self, stem: u32) -> &str {
+    /// A stem as it is written.
+    pub fn stem(&self, stem: u32) -> &str {
         self.vocabulary.stem(stem)
+    }
+
+    /// Whether a stem is a stop word.
+    pub fn is_stop(&self, stem: u32) -> bool {
+        self.vocabulary.is_stop(stem)
+    }
+
+    /// The stems of a concept.
+    pub fn stems_of(&self, concept: usize) -> &[u32] {
+        &self.concept_stems[concept * self.size..][..self.size]
+    }
+
+    /// The stems of a sentence that has as many as a concept.
+    pub fn stems_of_sentence(&self, sentence: usize) -> Vec<u32> {
+        let grams = &self.sentences[sentence].grams;
+        let first = grams.first().map(|gram| self.stems_of(gram.concept as usize)).unwrap_or_default();
+        let rest = grams.iter().skip(1).map(|gram| self.stems_of(gram.concept as usize)[self.size - 1]);
+        first.iter().copied().chain(rest).collect()
     }
 
     /// How many stems a concept has.

@@ -4,13 +4,16 @@
 //! A topic becomes a [`Problem`] in two steps: concepts are scored, then the sentences with the best of them
 //! are taken, up to a number of words, as in §5.1 of the paper.
 
+use std::ops::Range;
+
 use consonant_text::Document;
 use rustc_hash::FxHashMap;
 
-use crate::constraints::{Constraints, Tree};
+use crate::constraints::Constraints;
 use crate::features::Features;
 use crate::material::{Fitness, Kind, Material};
 use crate::problem::{NONE, Problem, Scores, Unit};
+use crate::syntax::Tree;
 use crate::units::{UnitTree, compressible, whole};
 
 /// Whether sentences are chosen whole or compressed.
@@ -58,6 +61,8 @@ pub struct Limits {
     pub sentences: usize,
     /// Words of the sentences that are considered at all.
     pub candidate_words: usize,
+    /// Whether a sentence that points back may come along with the one before it.
+    pub followers: bool,
 }
 
 /// A problem and what its numbers stand for.
@@ -65,10 +70,13 @@ pub struct Limits {
 pub struct Assembly {
     /// The problem.
     pub problem: Problem,
-    /// For each sentence of the problem, its number in the material.
+    /// For each sentence that is considered, its number in the material.
     pub sentences: Vec<usize>,
-    /// For each sentence of the problem, its units.
+    /// For each of them, its units.
     pub trees: Vec<UnitTree>,
+    /// For each of them, its first unit in the problem. There, a sentence that points back is a part of the one
+    /// before it, which may be cut like any other.
+    pub starts: Vec<u32>,
     /// For each concept of the problem, its number in the material.
     pub concepts: Vec<u32>,
 }
@@ -95,7 +103,8 @@ impl Assembly {
         let mut assembly =
             Assembly { problem: Problem::new(limits.words, limits.sentences), ..Assembly::default() };
         assembly.sentences = choose_candidates(material, concept_scores, mode, limits);
-        for &index in &assembly.sentences {
+        let mut group: Vec<Unit> = Vec::new();
+        for (number, &index) in assembly.sentences.iter().enumerate() {
             let source = &material.sentences[index];
             let tokens = &documents[source.document].sentences()[source.sentence];
             let tree = match mode {
@@ -106,8 +115,19 @@ impl Assembly {
                 Some(tree) => compressible(&tree, &source.chunks, Constraints::Grammatical),
                 None => whole(tokens, &source.chunks),
             };
-            assembly.problem.push_sentence(&units.units);
+            let follows = source.follows && number > 0 && assembly.sentences[number - 1] + 1 == index;
+            if !follows && !group.is_empty() {
+                assembly.problem.push_sentence(&group);
+                group.clear();
+            }
+            assembly.starts.push((assembly.problem.units.len() + group.len()) as u32);
+            let first = assembly.problem.units.len();
+            let last = follows.then(|| assembly.starts[number - 1] as usize - first);
+            attach(&mut group, last, &units.units);
             assembly.trees.push(units);
+        }
+        if !group.is_empty() {
+            assembly.problem.push_sentence(&group);
         }
         assembly.add_concepts(material, concept_scores);
         assembly
@@ -117,7 +137,7 @@ impl Assembly {
         let mut occurrences: FxHashMap<u32, Vec<Vec<u32>>> = FxHashMap::default();
         for (number, &index) in self.sentences.iter().enumerate() {
             let source = &material.sentences[index];
-            let (tree, start) = (&self.trees[number], self.problem.starts[number]);
+            let (tree, start) = (&self.trees[number], self.starts[number]);
             for gram in source.grams.iter().filter(|gram| concept_scores[gram.concept as usize] != 0.0) {
                 let mut needed: Vec<u32> = source.chunks[gram.first as usize..=gram.last as usize]
                     .iter()
@@ -161,15 +181,49 @@ impl Assembly {
         for (number, &index) in self.sentences.iter().enumerate() {
             let source = &material.sentences[index];
             let tokens = &documents[source.document].sentences()[source.sentence];
-            let start = self.problem.starts[number] as usize;
+            let start = self.starts[number] as usize;
             let units = &self.trees[number];
             if units.units.len() > 1
                 && let Some(tree) = Tree::new(tokens)
             {
                 sentence_features(&tree, units, start, Some(material.kind), &mut part);
             }
-            part(Part::Sentence(number), &mut |f| f.sentence(source, tokens));
+            let part_of_all = match self.problem.units[start].parent {
+                NONE => Part::Sentence(self.problem.sentence_of(start as u32)),
+                _ => Part::Follower(start),
+            };
+            part(part_of_all, &mut |f| f.sentence(source, tokens));
         }
+    }
+
+    /// The units of a sentence that is considered, in the problem.
+    pub fn units_of(&self, number: usize) -> Range<usize> {
+        let start = self.starts[number] as usize;
+        start..start + self.trees[number].units.len()
+    }
+}
+
+/// Adds the units of a sentence to a group: the first, or one that hangs from the top of the last.
+fn attach(group: &mut Vec<Unit>, last: Option<usize>, units: &[Unit]) {
+    let start = group.len() as u32;
+    let mut above = last;
+    while let Some(top) = above {
+        group[top].end = start + units.len() as u32;
+        above = (group[top].parent != NONE).then_some(group[top].parent as usize);
+    }
+    for unit in units {
+        let is_top = unit.parent == NONE;
+        group.push(Unit {
+            parent: match last {
+                Some(last) if is_top => last as u32,
+                _ if is_top => NONE,
+                _ => unit.parent + start,
+            },
+            end: unit.end + start,
+            deletable: unit.deletable || is_top && last.is_some(),
+            may_lead: unit.may_lead && last.is_none(),
+            length: unit.length,
+        });
     }
 }
 
@@ -203,6 +257,8 @@ pub enum Part {
     Lead(usize),
     /// A sentence of which something is chosen.
     Sentence(usize),
+    /// The top unit of a sentence that goes only with the one before it.
+    Follower(usize),
 }
 
 impl Scores {
@@ -213,6 +269,7 @@ impl Scores {
             Part::Deletion(unit) => &mut self.deletions[unit],
             Part::Lead(unit) => &mut self.leads[unit],
             Part::Sentence(sentence) => &mut self.sentences[sentence],
+            Part::Follower(unit) => &mut self.followers[unit],
         }
     }
 }
@@ -247,6 +304,7 @@ pub(crate) fn choose_candidates(
     let mut seen: Vec<u32> = Vec::new();
     for (index, sentence) in material.sentences.iter().enumerate() {
         if sentence.fitness != Fitness::Sentence
+            || sentence.outdated
             || (mode == Mode::Extractive && sentence.length > limits.words)
         {
             continue;
@@ -270,6 +328,16 @@ pub(crate) fn choose_candidates(
         })
         .map(|(_, index)| index)
         .collect();
+    // What points back goes with the sentence before it, or not at all.
+    chosen.retain(|&index| limits.followers || !material.sentences[index].follows);
+    for at in 0..chosen.len() {
+        let mut index = chosen[at];
+        while material.sentences[index].follows {
+            index -= 1;
+            chosen.push(index);
+        }
+    }
     chosen.sort_unstable();
+    chosen.dedup();
     chosen
 }

@@ -66,6 +66,9 @@ pub struct Scores {
     pub leads: Vec<f64>,
     /// For each sentence, when anything of it is chosen.
     pub sentences: Vec<f64>,
+    /// For each unit, when it is chosen: what the top of a sentence is worth that goes only with the one before
+    /// it, as a part of which it stands.
+    pub followers: Vec<f64>,
 }
 
 impl Problem {
@@ -220,7 +223,9 @@ impl Problem {
         }
         for local in top + 1..self.units[start + top].end as usize {
             let unit = start + local;
-            if !chosen[unit] && chosen[start + self.units[unit].parent as usize] {
+            if chosen[unit] {
+                value += scores.followers[unit];
+            } else if chosen[start + self.units[unit].parent as usize] {
                 value += scores.deletions[unit];
             }
         }
@@ -236,6 +241,7 @@ impl Scores {
             deletions: vec![0.0; problem.units.len()],
             leads: vec![0.0; problem.units.len()],
             sentences: vec![0.0; problem.sentences()],
+            followers: vec![0.0; problem.units.len()],
         }
     }
 
@@ -243,7 +249,7 @@ impl Scores {
     /// when (parent chosen) − (unit chosen) + (unit leads) is 1; so a deletion's score goes to the parent,
     /// against the unit, and to its lead, and no pair of units is left.
     pub fn linear(&self, problem: &Problem) -> (Vec<f64>, Vec<f64>) {
-        let mut units = vec![0.0; problem.units.len()];
+        let mut units = self.followers.clone();
         let mut leads = vec![f64::NEG_INFINITY; problem.units.len()];
         for sentence in 0..problem.sentences() {
             let range = problem.units_of(sentence);

@@ -85,7 +85,7 @@ pub(crate) fn best_linear(problem: &Problem, units: &[f64]) -> Vec<bool> {
             scores.leads[unit] = subtree[unit] - subtree[0];
         }
     }
-    best_compression(problem, &scores)
+    best_compression(problem, &scores, usize::MAX)
 }
 
 #[cfg(test)]

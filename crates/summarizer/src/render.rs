@@ -11,6 +11,11 @@ pub fn keep_punctuation(sentence: &Sentence, keep: &mut [bool]) {
     let is_mark: Vec<bool> = (0..count).map(|word| is_punctuation(sentence.form(word))).collect();
     let kept_before = |keep: &[bool], at: usize| (0..at).rev().find(|&w| !is_mark[w]).map(|w| keep[w]);
     let kept_after = |keep: &[bool], at: usize| (at + 1..count).find(|&w| !is_mark[w]).map(|w| keep[w]);
+    // "In the cities [of the coast], it rained": what went had no comma of its own before it.
+    let closes_more = |keep: &[bool], mark: usize| {
+        let gone = (0..mark).rev().take_while(|&w| !keep[w]).last().unwrap_or(mark);
+        gone > 0 && gone < mark && !is_mark[gone] && !is_mark[gone - 1]
+    };
     if !(0..count).any(|word| keep[word] && !is_mark[word]) {
         keep.fill(false);
         return;
@@ -27,7 +32,7 @@ pub fn keep_punctuation(sentence: &Sentence, keep: &mut [bool]) {
             match form {
                 "(" | "[" | "{" | "“" | "``" | "‘" | "«" => after == Some(true),
                 ")" | "]" | "}" | "”" | "''" | "’" | "»" => before == Some(true),
-                _ => before.unwrap_or(true) && after == Some(true),
+                _ => after == Some(true) && (before.unwrap_or(true) || closes_more(keep, mark)),
             }
         };
     }

@@ -64,7 +64,8 @@ impl<'p> Rounding<'p> {
         let ceilings = (0..problem.sentences())
             .map(|sentence| {
                 let below = problem.units_of(sentence).skip(1);
-                let deletions: f64 = below.clone().map(|unit| scores.deletions[unit].max(0.0)).sum();
+                let gain = |unit: usize| scores.deletions[unit].max(0.0) + scores.followers[unit].max(0.0);
+                let deletions: f64 = below.clone().map(gain).sum();
                 let may_lead = below.filter(|&unit| problem.units[unit].may_lead);
                 let lead = may_lead.fold(0.0, |most: f64, unit| most.max(scores.leads[unit]));
                 scores.sentences[sentence] + deletions + lead

@@ -8,6 +8,7 @@ use consonant_text::input::Input;
 use consonant_text::{Document, Format, SentenceReader};
 
 use crate::SummarizerError;
+use crate::layout::{Role, dateline, role};
 
 /// A document as it was given: raw text, or sentences that were annotated before.
 #[derive(Debug, Clone)]
@@ -94,12 +95,22 @@ impl CleanText {
     pub fn new(source: &str) -> Self {
         let mut clean = CleanText::default();
         let html = looks_like_html(source);
+        let markdown = !html && looks_like_markdown(source);
         let breaks = if html { Vec::new() } else { hard_breaks(source) };
         let mut next_break = 0;
         let mut at = 0;
         while let Some(c) = source[at..].chars().next() {
             let rest = &source[at..];
-            if html
+            if (at == 0 || source[..at].ends_with('\n'))
+                && let Some(length) = dateline(rest)
+            {
+                clean.push(at, &rest[..length]);
+                at += length;
+                clean.push(at, "\n\n");
+            } else if markdown && let Some((length, shown)) = markup(rest) {
+                clean.push(at + shown.start, &rest[shown]);
+                at += length;
+            } else if html
                 && c == '<'
                 && let Some((length, is_block)) = tag(rest)
             {
@@ -249,6 +260,33 @@ fn entity(text: &str) -> Option<(usize, char)> {
     Some((end + 1, decoded))
 }
 
+/// Whether a text has headings or links as Markdown writes them.
+fn looks_like_markdown(text: &str) -> bool {
+    text.contains("](") || text.lines().any(|line| role(line) == Role::Heading && line.starts_with('#'))
+}
+
+/// The length of the markup of Markdown at the start of a text, and what of it is shown: emphasis, code between
+/// words, links, pictures.
+fn markup(text: &str) -> Option<(usize, Range<usize>)> {
+    if text.starts_with("**") || text.starts_with("__") {
+        return Some((2, 0..0));
+    }
+    if text.starts_with('`') && !text.starts_with("```") {
+        return Some((1, 0..0));
+    }
+    if text.starts_with("![") {
+        let end = text[..].find(')').filter(|&end| text[..end].contains("]("))?;
+        return Some((end + 1, 0..0));
+    }
+    if text.starts_with('[') {
+        let line = &text[..text.find('\n').unwrap_or(text.len())];
+        let close = line.find("](")?;
+        let end = close + line[close..].find(')')?;
+        return Some((end + 1, 1..close));
+    }
+    None
+}
+
 /// Lines longer than this are paragraphs.
 const WIDEST: usize = 130;
 
@@ -265,7 +303,8 @@ fn hard_breaks(text: &str) -> Vec<usize> {
         let length = line.trim_end().chars().count();
         let word = next.split_whitespace().next().map_or(0, |word| word.chars().count());
         let indented = next.starts_with([' ', '\t', '*', '-', '•']);
-        if width > WIDEST || indented || length + 1 + word <= width * 9 / 10 {
+        let special = role(line) != Role::Text || role(next) != Role::Text;
+        if width > WIDEST || indented || special || length + 1 + word <= width * 9 / 10 {
             breaks.push(at - 1);
         }
     }
@@ -292,6 +331,17 @@ mod tests {
         assert_eq!(clean.text().split_whitespace().collect::<Vec<_>>(), ["One.", "Two", "<", "three."]);
         assert_eq!(CleanText::new("a < b and c > d &unknown; &amp;").text(), "a < b and c > d &unknown; &");
         assert_eq!(CleanText::new("<p>never closed <script> x").text().trim(), "never closed \n\n x");
+    }
+
+    #[test]
+    fn datelines_stand_apart_and_markdown_is_read_as_shown() {
+        let clean = CleanText::new("PORT ALDER, Sept. 12 — A quake struck.\nThe quake was *strong*.\n");
+        assert!(clean.text().starts_with("PORT ALDER, Sept. 12 —\n\n A quake struck."));
+        let source = "# The plan\n\nWe **move** to [the new tool](http://x.y/z) with `make`. ![a](b.png)\n";
+        let clean = CleanText::new(source);
+        assert_eq!(clean.text().trim(), "# The plan\n\n\n\nWe move to the new tool with make.");
+        let tool = clean.text().find("new tool").unwrap();
+        assert_eq!(&source[clean.place_in_source(tool..tool + 8)], "new tool");
     }
 
     #[test]

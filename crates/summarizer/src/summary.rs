@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 
 use crate::Source;
 
+/// Concepts that an explanation names.
+const NAMED: usize = 6;
+
 /// A summary with its certificate.
 #[derive(Debug, Clone)]
 pub struct Summary {
@@ -60,6 +63,23 @@ pub struct SummarySentence {
     pub text: String,
     /// All of its words, kept or not.
     pub words: Vec<SummaryWord>,
+    /// The concepts that it covers, with their scores, best first.
+    pub covers: Vec<(String, f64)>,
+    /// What was cut, and why it could be.
+    pub deletions: Vec<Deletion>,
+}
+
+/// Words that were cut from a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deletion {
+    /// As they are written.
+    pub text: String,
+    /// Their place in the document's text, in bytes.
+    pub place: Range<usize>,
+    /// The rule of grammar that allowed it.
+    pub rule: &'static str,
+    /// The rule, shown in a sentence.
+    pub example: &'static str,
 }
 
 /// A word of a summary's sentence.
@@ -95,16 +115,27 @@ impl Summary {
         let sentence = |sentence: &SummarySentence| {
             let source = &sources[sentence.document];
             let mut offsets = CharOffsets::new(source.text());
+            let mut range = |place: &Range<usize>| offsets.range(source.place(place.clone()));
             let mut word = |word: &SummaryWord| {
-                let place = offsets.range(source.place(word.place.clone()));
+                let place = range(&word.place);
                 json!({"text": word.text, "start": place.start, "end": place.end, "kept": word.kept})
             };
+            let words: Vec<Value> = sentence.words.iter().map(&mut word).collect();
+            let mut deletion = |deletion: &Deletion| {
+                let place = range(&deletion.place);
+                json!({"text": deletion.text, "start": place.start, "end": place.end, "rule": deletion.rule})
+            };
+            let deletions: Vec<Value> = sentence.deletions.iter().map(&mut deletion).collect();
             json!({
                 "text": sentence.text,
+                "start": words.first().map(|word| word["start"].clone()),
+                "end": words.last().map(|word| word["end"].clone()),
+                "deletions": deletions,
+                "worth": sentence.worth(),
                 "document": source.name,
                 "document_index": sentence.document,
                 "sentence_index": sentence.sentence,
-                "words": sentence.words.iter().map(&mut word).collect::<Vec<_>>(),
+                "words": words,
             })
         };
         let concept = |c: &SummaryConcept| json!({"text": c.text, "weight": c.weight, "documents": c.documents, "covered": c.covered});
@@ -127,6 +158,27 @@ impl Summary {
 }
 
 impl SummarySentence {
+    /// What the concepts that it covers are worth together.
+    pub fn worth(&self) -> f64 {
+        self.covers.iter().map(|(_, score)| score).sum()
+    }
+
+    /// Why it is in the summary, and why what is missing could be cut: a line each.
+    pub fn explanation(&self) -> Vec<String> {
+        let named: Vec<String> =
+            self.covers.iter().take(NAMED).map(|(text, score)| format!("{text} {score:.2}")).collect();
+        let more = match self.covers.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let words = self.text.split_whitespace().count();
+        let mut lines = vec![format!("{:.2} for {words} words: {}{more}", self.worth(), named.join(", "))];
+        lines.extend(self.deletions.iter().map(|deletion| {
+            format!("cut {}: {} (as in: {})", deletion.rule, deletion.text, deletion.example)
+        }));
+        lines
+    }
+
     /// The sentence with its deletions: runs of deleted words are handed to `mark`.
     pub fn marked(&self, mark: impl Fn(&str) -> String) -> String {
         let mut out = String::new();

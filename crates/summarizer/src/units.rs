@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use consonant_text::{Document, Sentence};
 
-use crate::constraints::{Constraints, Tree};
+use crate::constraints::Constraints;
 use crate::problem::{NONE, Unit};
 use crate::render::joins_before;
+use crate::syntax::Tree;
 use crate::words::{is_punctuation, is_unspaced};
 
 /// A word as it is written between spaces, with what belongs to it.

@@ -26,11 +26,11 @@ fn document(sentences: &[&str]) -> Document {
     Document::from_sentences(sentences.iter().map(sentence).collect())
 }
 
-/// "The old mayor opened the bridge on Monday." with its tree.
+/// "The famous mayor opened the bridge on Monday." with its tree.
 fn parsed() -> Document {
     let rows = "\
 1\tThe\t_\tDET\t_\t_\t3\tdet\t_\t_
-2\told\t_\tADJ\t_\t_\t3\tamod\t_\t_
+2\tfamous\t_\tADJ\t_\t_\t3\tamod\t_\t_
 3\tmayor\t_\tNOUN\t_\t_\t4\tnsubj\t_\t_
 4\topened\t_\tVERB\t_\t_\t0\troot\t_\t_
 5\tthe\t_\tDET\t_\t_\t6\tdet\t_\t_
@@ -81,10 +81,10 @@ fn compressions_obey_grammar_and_are_put_in_order() {
     let summarizer = Summarizer::built_in().unwrap();
     let documents = [parsed(), parsed()];
     let summary = summarizer.summarize(&documents[..1], &request(6)).unwrap();
-    assert_eq!(summary.text(), "The old mayor opened the bridge.\n");
+    assert_eq!(summary.text(), "The famous mayor opened the bridge.\n");
     assert_eq!(
         summary.sentences[0].marked(|x| format!("[{x}]")),
-        "The old mayor opened the bridge [on Monday]."
+        "The famous mayor opened the bridge [on Monday]."
     );
     let shorter = summarizer.summarize(&documents[..1], &request(5)).unwrap();
     assert_eq!(shorter.text(), "The mayor opened the bridge.\n");
@@ -93,33 +93,6 @@ fn compressions_obey_grammar_and_are_put_in_order() {
     // A copy of a document says nothing new.
     let twice = summarizer.summarize(&documents, &request(100)).unwrap();
     assert_eq!((twice.sentences.len(), &twice.copies[..]), (1, &[(1, 0)][..]));
-}
-
-/// "People depend on a boat after noon." with its tree; the phrase after the verb is `first`, then `second`.
-fn depends(first: &str, second: &str) -> Document {
-    let rows = format!(
-        "\
-1\tPeople\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_
-2\tdepend\t_\tVERB\t_\t_\t0\troot\t_\t_
-3\t{first}\t_\tADP\t_\t_\t4\tcase\t_\t_
-4\tboats\t_\tNOUN\t_\t_\t2\tobl\t_\t_
-5\t{second}\t_\tADP\t_\t_\t6\tcase\t_\t_
-6\tstorms\t_\tNOUN\t_\t_\t2\tobl\t_\tSpaceAfter=No
-7\t.\t_\tPUNCT\t_\t_\t2\tpunct\t_\t_
-
-"
-    );
-    Document::from_sentences(vec![Sentence::from_conllu(&rows).unwrap()])
-}
-
-#[test]
-fn what_a_verb_asks_for_stays_with_it() {
-    let summarizer = Summarizer::built_in().unwrap();
-    let text = |document: Document| summarizer.summarize(&[document], &request(4)).unwrap().text();
-    assert_eq!(text(depends("on", "after")), "People depend on boats.\n");
-    let shortest = |document: Document| summarizer.summarize(&[document], &request(1)).unwrap().empty;
-    assert_eq!(shortest(depends("on", "after")), Some(Empty::Budget(4)));
-    assert_eq!(shortest(depends("during", "after")), Some(Empty::Budget(2)));
 }
 
 #[test]

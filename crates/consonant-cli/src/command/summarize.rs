@@ -10,7 +10,8 @@ use consonant::TopicAnnotator;
 use consonant::draw::svg::Svg;
 use consonant::learn::model::Model;
 use consonant::summarizer::{
-    Baseline, Source, Summarizer, SummarizerOptions, Summary, lp_format, summarize_by_baseline,
+    Baseline, Source, Summarizer, SummarizerOptions, Summary, SummarySentence, lp_format,
+    summarize_by_baseline,
 };
 use consonant::task::Task as _;
 use consonant::text::Document;
@@ -29,7 +30,9 @@ use crate::output::{self, Destination};
 #[command(after_help = "Examples:
   consonant summarize a.txt b.txt c.txt --words 100
   consonant summarize *.txt --format marked
-  consonant summarize news/*.txt --words 250 --format json --output summary.json")]
+  consonant summarize news/*.txt --words 250 --format json --output summary.json
+  consonant summarize news/*.txt --query \"Who was hurt?\" --explain
+  consonant summarize c.txt --known a.txt --ratio 0.2")]
 pub struct Summarize {
     /// The documents; none or `-` is standard input.
     #[arg(value_name = "FILE")]
@@ -46,6 +49,13 @@ pub struct Summarize {
     /// embedded English ones.
     #[arg(long, value_name = "DIR")]
     models: Option<PathBuf>,
+    /// A text that the reader has read: what it says is left out. May be given several times.
+    #[arg(long, value_name = "FILE")]
+    known: Vec<PathBuf>,
+    /// Say below each sentence which concepts it is there for, and by which rule of grammar each cut was
+    /// allowed.
+    #[arg(long, conflicts_with = "baseline")]
+    explain: bool,
     /// Choose sentences by a simple rule instead, for comparison.
     #[arg(long, value_name = "lead|mmr|centroid")]
     baseline: Option<Baseline>,
@@ -71,7 +81,13 @@ enum Format {
 impl Summarize {
     /// Reads, summarizes and writes.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
-        let options = &self.options.settings()?;
+        let mut options = self.options.settings()?;
+        for path in &self.known {
+            for known in Source::read(path)? {
+                *options.known.get_or_insert_default() += known.text();
+            }
+        }
+        let options = &options;
         let files = inputs::or_standard_input(self.files.clone())?;
         let sources: Vec<Source> =
             files.iter().map(|path| Source::read(path)).collect::<Result<Vec<_>, _>>()?.concat();
@@ -90,7 +106,7 @@ impl Summarize {
                 summarizer
                     .annotate_documents(&mut documents, &whole, &annotator)
                     .map_err(consonant::Error::boxed)?;
-                summarize_by_baseline(baseline, &documents, options.limits().words)
+                summarize_by_baseline(baseline, &documents, options.for_documents(&documents).limits().words)
             }
             None => {
                 let foreign = summarizer
@@ -140,7 +156,12 @@ impl Summarize {
             && std::env::var_os("NO_COLOR").is_none();
         let mut out = self.output.open()?;
         match self.format {
-            Format::Text => out.write_all(output::shown_lines(&summary.text()).as_bytes())?,
+            Format::Text => {
+                for sentence in &summary.sentences {
+                    writeln!(out, "{}", output::shown(&sentence.text))?;
+                    self.write_reasons(sentence, sources, &mut out)?;
+                }
+            }
             Format::Marked => {
                 for sentence in &summary.sentences {
                     let marked = sentence.marked(|deleted| match colour {
@@ -148,6 +169,7 @@ impl Summarize {
                         false => format!("[{deleted}]"),
                     });
                     writeln!(out, "{}", marked.split_whitespace().collect::<Vec<_>>().join(" "))?;
+                    self.write_reasons(sentence, sources, &mut out)?;
                 }
             }
             Format::Svg => {
@@ -172,6 +194,23 @@ impl Summarize {
             }
         }
         Ok(out.finish()?)
+    }
+}
+
+impl Summarize {
+    /// Says why a sentence is there, if that is asked for.
+    fn write_reasons(
+        &self,
+        sentence: &SummarySentence,
+        sources: &[Source],
+        out: &mut impl Write,
+    ) -> std::io::Result<()> {
+        if !self.explain {
+            return Ok(());
+        }
+        let source = sources.get(sentence.document).map_or("", |source| source.name.as_str());
+        writeln!(out, "  {source}, sentence {}", sentence.sentence + 1)?;
+        sentence.explanation().iter().try_for_each(|line| writeln!(out, "  {line}"))
     }
 }
 

@@ -1,0 +1,555 @@
+//! What rules ask about a cut.
+
+use super::lexicon::{
+    DESCRIPTIVE, GOVERNING, HEDGES, LOOSE_ADVERBS, NOUN_PLACE, PLACED, REPORTING, SUBORDINATORS, TIMELY,
+};
+use crate::syntax::Tree;
+use crate::words::{is_negation, is_temporal};
+
+/// The cut of one arc, with what rules ask about it.
+#[derive(Debug)]
+pub struct Cut<'t, 's> {
+    /// The tree.
+    pub tree: &'t Tree<'s>,
+    /// The word that goes with everything below it.
+    pub word: usize,
+    /// Its head, which stays.
+    pub head: usize,
+    /// The relation, without its subtype.
+    pub relation: &'s str,
+    /// The same with its subtype.
+    pub full: &'s str,
+    /// The first and the last word that would go, marks at the ends aside.
+    pub phrase: Option<(usize, usize)>,
+}
+
+impl<'t, 's> Cut<'t, 's> {
+    /// The cut of the arc to a word; nothing for the root.
+    pub fn new(tree: &'t Tree<'s>, word: usize) -> Option<Self> {
+        let phrase = tree.phrase(word).map(|phrase| (*phrase.start(), *phrase.end()));
+        let (relation, full) = (tree.relation(word), tree.sentence.deprel(word));
+        Some(Self { tree, word, head: tree.heads[word]?, relation, full, phrase })
+    }
+
+    /// The word in lower case.
+    pub fn lower(&self) -> String {
+        self.tree.lower(self.word)
+    }
+
+    /// Whether the relation is this one, whatever its subtype.
+    pub fn is(&self, relation: &str) -> bool {
+        self.relation == relation
+    }
+
+    /// Whether the relation is this one, with its subtype.
+    pub fn is_full(&self, relation: &str) -> bool {
+        self.full == relation
+    }
+
+    /// The number of tokens that would go.
+    pub fn length(&self) -> usize {
+        self.phrase.map_or(0, |(first, last)| last + 1 - first)
+    }
+
+    /// The tokens that would go.
+    fn words(&self) -> impl Iterator<Item = usize> {
+        self.phrase.map_or(0..0, |(first, last)| first..last + 1)
+    }
+
+    /// Whether a phrase has a verb with tense that no relative clause explains: then it is likely the verb of
+    /// the clause that stays.
+    pub fn takes_a_verb(&self) -> bool {
+        let tree = self.tree;
+        let mut relative = false;
+        matches!(self.relation, "obl" | "nmod" | "advmod" | "appos")
+            && self.words().any(|at| {
+                relative |= matches!(tree.tag(at), "WDT" | "WP" | "WP$" | "WRB") || tree.lower(at) == "that";
+                !relative && matches!(tree.tag(at), "VBD" | "VBZ" | "VBP" | "MD")
+            })
+    }
+
+    /// The tokens right before and right after what would go.
+    pub fn neighbours(&self) -> (Option<usize>, Option<usize>) {
+        let Some((first, last)) = self.phrase else { return (None, None) };
+        (first.checked_sub(1), Some(last + 1).filter(|&next| next < self.tree.sentence.len()))
+    }
+
+    /// A token as it is written; nothing, if there is none.
+    pub fn form(&self, word: Option<usize>) -> &'s str {
+        word.map_or("", |word| self.tree.sentence.form(word))
+    }
+
+    /// Whether what would go stands in brackets of its own.
+    pub fn in_brackets(&self) -> bool {
+        let (before, after) = self.neighbours();
+        matches!((self.form(before), self.form(after)), ("(", ")") | ("[", "]"))
+    }
+
+    /// Whether dashes stand before and after it.
+    pub fn between_dashes(&self) -> bool {
+        let (before, after) = self.neighbours();
+        let dash = |form: &str| matches!(form, "-" | "–" | "—" | "--");
+        dash(self.form(before)) && dash(self.form(after))
+    }
+
+    /// Whether a comma or dash stands before what would go, and another, or the end of the sentence, after.
+    pub fn is_enclosed(&self) -> bool {
+        let (before, after) = self.neighbours();
+        let mark = |form: &str| matches!(form, "," | "–" | "—" | "--" | "(" | ")");
+        let opens = before.is_none() || mark(self.form(before));
+        opens && (before.is_some() || after.is_some()) && (self.ends_sentence() || mark(self.form(after)))
+    }
+
+    /// Whether only closing marks stand after what would go.
+    pub fn ends_sentence(&self) -> bool {
+        self.phrase.is_some_and(|(_, last)| {
+            let mut rest = last + 1..self.tree.sentence.len();
+            rest.clone().next().is_none_or(|next| matches!(self.tree.sentence.form(next), "." | "!" | ";"))
+                && rest.all(|at| self.tree.is_mark(at))
+        })
+    }
+
+    /// Whether what would go opens the sentence, up to a comma.
+    pub fn opens_sentence(&self) -> bool {
+        let (before, after) = self.neighbours();
+        before.is_none() && self.form(after) == "," && self.tree.heads[self.head].is_none()
+    }
+
+    /// Whether marks set it off, so that nothing else in the sentence depends on it.
+    pub fn stands_apart(&self) -> bool {
+        self.in_brackets() || self.is_enclosed()
+    }
+
+    /// Whether one of its first two words is one of these.
+    pub fn begins_with(&self, words: &[&str]) -> bool {
+        self.phrase.is_some_and(|(first, last)| {
+            (first..=last.min(first + 1)).any(|at| words.contains(&self.tree.lower(at).as_str()))
+        })
+    }
+
+    /// Whether its preposition is one of these, with no other before or after it.
+    pub fn has_case(&self, words: &[&str]) -> bool {
+        let cases: Vec<usize> = self.tree.dependents(self.word, "case").collect();
+        cases.len() == 1
+            && words.contains(&self.tree.lower(cases[0]).as_str())
+            && !self.tree.has(cases[0], &["fixed", "advmod"])
+    }
+
+    /// "Leeds, England" and "July 7, 2005" are one name.
+    pub fn is_place_or_date(&self) -> bool {
+        self.length() <= 2
+            && self.phrase.is_some_and(|(first, last)| {
+                (first..=last).all(|at| matches!(self.tree.sentence.upos(at), "PROPN" | "NUM"))
+            })
+    }
+
+    /// A number after a name, between commas.
+    pub fn is_age(&self) -> bool {
+        let sentence = self.tree.sentence;
+        matches!(self.relation, "appos" | "nmod" | "nummod")
+            && self.length() == 1
+            && self.is_enclosed()
+            && sentence.upos(self.head) == "PROPN"
+            && sentence.form(self.word).parse::<u32>().is_ok_and(|age| (5..110).contains(&age))
+            && self.word > self.head
+    }
+
+    /// A participle without a subject: "killing 14 people".
+    pub fn is_participle(&self) -> bool {
+        let tree = self.tree;
+        matches!(self.full, "acl" | "advcl")
+            && matches!(tree.tag(self.word), "VBG" | "VBN")
+            && !tree.has(self.word, &["mark", "nsubj", "aux", "case"])
+            && self.phrase.is_some_and(|(first, _)| first == self.word || tree.relation(first) == "advmod")
+    }
+
+    /// Whether the clause that stays is told as past, or the cut is a noun's own.
+    pub fn clause_stays_past(&self) -> bool {
+        self.is("acl") || self.is_past(self.head)
+    }
+
+    /// A clause of the past tells of an event, which is as true without its circumstances; of what is, will be
+    /// or may be, they can be conditions.
+    pub fn is_past(&self, clause: usize) -> bool {
+        let past = |at: usize| matches!(self.tree.tag(at), "VBD" | "VBN");
+        let auxiliaries: Vec<usize> = self
+            .tree
+            .children(clause)
+            .iter()
+            .copied()
+            .filter(|&child| matches!(self.tree.relation(child), "aux" | "cop"))
+            .collect();
+        match auxiliaries.is_empty() {
+            true => past(clause),
+            false => auxiliaries
+                .iter()
+                .all(|&aux| past(aux) || matches!(self.tree.lower(aux).as_str(), "has" | "have" | "'ve")),
+        }
+    }
+
+    /// A clause with its own subject and a harmless subordinator.
+    pub fn is_subordinate(&self) -> bool {
+        let tree = self.tree;
+        let marks: Vec<usize> = tree.dependents(self.word, "mark").collect();
+        let adverbs = tree.dependents(self.word, "advmod").filter(|&at| tree.lower(at) == "when");
+        let mark = marks.iter().copied().chain(adverbs).next();
+        self.is_full("advcl")
+            && marks.len() <= 1
+            && tree.is_finite(self.word)
+            && tree.has(self.word, &["nsubj", "expl", "csubj"])
+            && self.is_past(self.head)
+            && tree.is_clause(self.head)
+            && mark.is_some_and(|mark| {
+                SUBORDINATORS.contains(&tree.lower(mark).as_str())
+                    && self.phrase.is_some_and(|(first, _)| first == mark)
+            })
+            && (self.is_enclosed() || self.ends_sentence() || self.opens_sentence())
+    }
+
+    /// Who said so, set beside what was said.
+    pub fn is_attribution(&self) -> bool {
+        let tree = self.tree;
+        self.is("parataxis")
+            && self.is_enclosed()
+            && REPORTING.contains(&self.lower().as_str())
+            && tree.has(self.word, &["nsubj"])
+            && !tree.has(self.word, &["obj", "ccomp", "aux", "advcl", "conj"])
+            && self.length() <= 12
+    }
+
+    /// A word or phrase that says when, where an event can do without.
+    pub fn is_time(&self) -> bool {
+        let tree = self.tree;
+        let temporal = is_temporal(&self.lower()) || is_year(&self.lower());
+        let bare = tree.dependents(self.word, "case").next().is_none();
+        let kind = match self.relation {
+            "obl" if bare => self.is_full("obl:unmarked") || self.is_full("obl:tmod"),
+            "obl" => self.has_case(&[
+                "on", "in", "at", "during", "since", "before", "after", "this", "around", "about",
+            ]),
+            _ => false,
+        };
+        kind && temporal
+            && tree.is_clause(self.head)
+            && !tree.has(self.head, &["cop"])
+            && self.is_past(self.head)
+            && !PLACED.contains(&tree.lower(self.head).as_str())
+            && !tree.has(self.word, &["acl", "nmod", "conj", "advcl"])
+            && tree.dependents(self.word, "amod").all(|of| TIMELY.contains(&tree.lower(of).as_str()))
+            && (self.word > self.head || self.opens_sentence())
+    }
+
+    /// Whether the verb has its object, or is a passive, before what would go.
+    pub fn follows_complete_verb(&self) -> bool {
+        let tree = self.tree;
+        let complete = tree.children(self.head).iter().any(|&child| {
+            child < self.word
+                && (tree.relation(child) == "obj" || tree.sentence.deprel(child) == "nsubj:pass")
+        });
+        complete && self.word > self.head && tree.is_clause(self.head) && self.is_past(self.head)
+    }
+
+    /// Whether its verb says little without a place.
+    pub fn head_needs_place(&self) -> bool {
+        let lower = self.tree.lower(self.head);
+        let lemma = self.tree.sentence.lemma(self.head);
+        let stem = lower.strip_suffix("ed").unwrap_or(&lower);
+        [lower.as_str(), lemma, stem, lower.strip_suffix('d').unwrap_or(&lower)]
+            .iter()
+            .any(|form| PLACED.contains(form))
+    }
+
+    /// A place after a noun that does not need it, in a clause about something else.
+    pub fn is_noun_place(&self) -> bool {
+        let (tree, sentence) = (self.tree, self.tree.sentence);
+        self.is_full("nmod")
+            && self.has_case(NOUN_PLACE)
+            && self.word > self.head
+            && sentence.upos(self.head) == "NOUN"
+            && matches!(sentence.upos(self.word), "NOUN" | "PROPN")
+            && matches!(tree.relation(self.head), "nsubj" | "obl" | "nmod" | "obj")
+            // One that its noun begs for: "interest in", "a third in", "nothing in".
+            && !tree.has(self.head, &["nummod", "acl"])
+            && !matches!(tree.relation(self.head), "obj" if self.verb_above_needs_place())
+            && !GOVERNING.contains(&tree.lower(self.head).as_str())
+            && !(tree.lower(self.head).ends_with("ing") || tree.lower(self.head).ends_with("ion"))
+    }
+
+    /// Whether the verb above its noun does.
+    pub fn verb_above_needs_place(&self) -> bool {
+        Cut::new(self.tree, self.head).is_some_and(|above| above.head_needs_place())
+    }
+
+    /// Whether its absence would claim more.
+    pub fn is_hedge(&self) -> bool {
+        HEDGES.contains(&self.lower().as_str())
+    }
+
+    /// An adverb before its verb that adds nothing to argue about.
+    pub fn is_loose_adverb(&self) -> bool {
+        let (tree, lower) = (self.tree, self.lower());
+        self.is_full("advmod")
+            && self.length() == 1
+            && LOOSE_ADVERBS.contains(&lower.as_str())
+            && !self.is_hedge()
+            && matches!(tree.sentence.upos(self.head), "VERB")
+            && !tree.has(self.head, &["cop"])
+            && tree.relation(self.head) != "amod"
+            && self.neighbours().0.is_none_or(|before| !tree.is_mark(before))
+            // After the verb an adverb may be its complement.
+            && (self.word < self.head || is_temporal(&lower) && tree.has(self.head, &["obj"]))
+    }
+
+    /// An adjective before its noun that only adds weight.
+    pub fn is_loose_adjective(&self) -> bool {
+        let tree = self.tree;
+        self.is_full("amod")
+            && self.length() == 1
+            && DESCRIPTIVE.contains(&self.lower().as_str())
+            && self.word < self.head
+            && tree.sentence.upos(self.head) == "NOUN"
+            && matches!(tree.relation(self.head), "nsubj" | "obj" | "obl" | "nmod")
+            && !matches!(
+                tree.heads[self.head].map(|above| tree.lower(above)).as_deref(),
+                Some("have" | "has" | "had" | "with")
+            )
+    }
+
+    /// Whether two names, or a name and its title, would be torn apart.
+    pub fn breaks_name(&self) -> bool {
+        let sentence = self.tree.sentence;
+        let name = |word: usize| sentence.upos(word) == "PROPN";
+        name(self.word) && name(self.head) && !self.is("appos") && !self.in_brackets() && !self.is("obl")
+            || matches!(sentence.upos(self.head), "NUM" | "SYM")
+    }
+
+    /// Whether a conjunction next to what would go joins it to what stays.
+    pub fn splits_coordination(&self) -> bool {
+        let (before, after) = self.neighbours();
+        let sentence = self.tree.sentence;
+        let joins = |word: Option<usize>| word.is_some_and(|at| sentence.upos(at) == "CCONJ");
+        let more = |word: Option<usize>| {
+            word.is_some_and(|at| {
+                at + 1 < sentence.len() && matches!(sentence.upos(at + 1), "ADP" | "ADJ" | "ADV" | "SCONJ")
+            })
+        };
+        let has_verb = || self.words().any(|at| sentence.upos(at) == "VERB");
+        joins(before) && !self.is("advmod")
+            || self.words().next().is_some_and(|first| sentence.upos(first) == "CCONJ")
+            || joins(after) && has_verb() && !self.stands_apart()
+            || joins(after) && (more(after) || matches!(self.relation, "amod" | "advmod" | "appos"))
+            || self.form(after) == "," && self.is("amod")
+            || self.form(before) == "," && matches!(self.relation, "amod" | "nmod") && !self.is_enclosed()
+    }
+
+    /// Whether the clauses around it are negated, conditional, asked, or about few or all.
+    pub fn is_bound(&self) -> bool {
+        let tree = self.tree;
+        let mut clause = Some(tree.clause_of(self.head));
+        while let Some(at) = clause {
+            let binds = |&child: &usize| {
+                let lower = tree.lower(child);
+                is_negation(&lower)
+                    || matches!(
+                        lower.as_str(),
+                        "if" | "unless"
+                            | "whether"
+                            | "only"
+                            | "until"
+                            | "few"
+                            | "nobody"
+                            | "seldom"
+                            | "rarely"
+                    )
+                    || matches!(tree.relation(child), "nsubj" | "obj")
+                        && (tree.dependents(child, "det").chain(tree.dependents(child, "amod")).any(|of| {
+                            let lower = tree.lower(of);
+                            is_negation(&lower)
+                                || matches!(
+                                    lower.as_str(),
+                                    "few"
+                                        | "every"
+                                        | "each"
+                                        | "all"
+                                        | "any"
+                                        | "most"
+                                        | "many"
+                                        | "fewer"
+                                        | "only"
+                                )
+                        }))
+            };
+            if tree.children(at).iter().any(binds) {
+                return true;
+            }
+            clause = tree.heads[at].map(|above| tree.clause_of(above)).filter(|&above| above != at);
+        }
+        (0..tree.sentence.len()).any(|word| tree.sentence.form(word) == "?")
+    }
+
+    /// Whether what stays counts or compares: then the rest says among what.
+    pub fn is_compared(&self) -> bool {
+        let tree = self.tree;
+        let compares = |word: usize| {
+            matches!(tree.tag(word), "JJS" | "RBS" | "JJR" | "RBR")
+                || matches!(
+                    tree.lower(word).as_str(),
+                    "first"
+                        | "second"
+                        | "third"
+                        | "last"
+                        | "only"
+                        | "same"
+                        | "such"
+                        | "other"
+                        | "than"
+                        | "rather"
+                        | "so"
+                        | "too"
+                        | "total"
+                        | "average"
+                )
+        };
+        let near = |head: usize| {
+            tree.children(head).iter().any(|&child| {
+                child != self.word
+                    && (compares(child) || tree.children(child).iter().any(|&below| compares(below)))
+            })
+        };
+        (compares(self.head) || near(self.head)) && !matches!(self.relation, "amod" | "advmod")
+            || self.phrase.is_some_and(|(first, last)| {
+                (first..=last).any(|at| matches!(tree.lower(at).as_str(), "than"))
+            })
+    }
+
+    /// Whether it reaches into a quotation, or one into it.
+    pub fn touches_quotation(&self) -> bool {
+        let quoted = &self.tree.quoted;
+        let inside =
+            self.phrase.is_some_and(|(first, last)| quoted[first..=last].iter().any(|&quoted| quoted));
+        quoted[self.word] && quoted[self.head]
+            || inside
+                && !self.phrase.is_some_and(|(first, last)| {
+                    let marks = (first..=last)
+                        .filter(|&at| matches!(self.tree.sentence.form(at), "\"" | "“" | "”" | "''" | "``"));
+                    marks.count() == 2
+                })
+    }
+
+    /// Whether an article, preposition or possessive would be left without its word, or an article before the
+    /// wrong sound.
+    pub fn leaves_hanging(&self) -> bool {
+        let (before, after) = self.neighbours();
+        let (tree, sentence) = (self.tree, self.tree.sentence);
+        let modifies = matches!(self.relation, "amod" | "advmod");
+        let hanging = |at: usize| {
+            matches!(sentence.upos(at), "ADP" | "DET" | "PART" | "SCONJ" | "CCONJ")
+                && sentence.form(at) != "'s"
+                && tree.relation(at) != "compound"
+                || matches!(tree.lower(at).as_str(), "its" | "his" | "her" | "their" | "our" | "my" | "your")
+        };
+        let phrase = matches!(self.relation, "obl" | "nmod") && !self.stands_apart();
+        // "stalled shortly [after she was released]", "in a fire [at her Des Moines] home", "[at the meeting later] today".
+        let adverb = self.is("advcl") && before.is_some_and(|at| sentence.upos(at) == "ADV");
+        let noun = after.is_some_and(|at| {
+            matches!(sentence.upos(at), "NOUN" | "PROPN" | "ADJ") && !is_temporal(&tree.lower(at))
+        });
+        let last = self.words().last();
+        let ends_early = last.is_some_and(|at| sentence.upos(at) == "ADV" && !is_temporal(&tree.lower(at)))
+            || last
+                .is_some_and(|at| matches!(tree.lower(at).as_str(), "later" | "earlier" | "early" | "late"));
+        if adverb || phrase && (noun || ends_early) {
+            return true;
+        }
+        let stub = !modifies && before.is_some_and(hanging) && !self.in_brackets();
+        let article = match before.map(|at| tree.lower(at)).as_deref() {
+            Some("a") => after.is_none_or(|at| begins_with_vowel(&tree.lower(at))),
+            Some("an") => after.is_none_or(|at| !begins_with_vowel(&tree.lower(at))),
+            _ => false,
+        };
+        let takes_article = self.phrase.is_some_and(|(first, last)| {
+            last < self.head
+                && matches!(sentence.upos(self.head), "NOUN" | "PROPN")
+                && (first..=last).any(|at| sentence.upos(at) == "DET")
+        });
+        let repeats =
+            before.zip(after).is_some_and(|(a, b)| tree.lower(a) == tree.lower(b) && !tree.is_mark(a));
+        stub || article
+            || takes_article
+            || repeats
+            || self.phrase.is_some_and(|(first, _)| tree.lower(first) == "of")
+    }
+
+    /// Whether the comma after it closes a larger phrase, too, which needs it.
+    pub fn shares_comma(&self) -> bool {
+        let tree = self.tree;
+        let Some((_, last)) = self.phrase.filter(|_| self.is_enclosed() && !self.ends_sentence()) else {
+            return false;
+        };
+        // Who said so begins after it: "[, which will end soon,] police said".
+        let next = (last + 1..tree.sentence.len()).find(|&at| !tree.is_mark(at));
+        let mut beginning = next;
+        while let Some(at) = beginning.filter(|&at| Some(tree.span(at).0) == next) {
+            if tree.relation(at) == "parataxis" {
+                return true;
+            }
+            beginning = tree.heads[at];
+        }
+        let mut above = self.head;
+        while let Some(head) = tree.heads[above]
+            && tree.phrase(above).is_some_and(|phrase| *phrase.end() == last)
+        {
+            if above < head
+                && matches!(
+                    tree.relation(above),
+                    "advcl" | "obl" | "acl" | "advmod" | "parataxis" | "discourse" | "ccomp"
+                )
+            {
+                return true;
+            }
+            above = head;
+        }
+        false
+    }
+
+    /// Whether no comma stands inside, unless in a date: else what follows it may be the subject.
+    pub fn is_of_one_piece(&self) -> bool {
+        let Some((first, last)) = self.phrase else { return false };
+        let Some(comma) = (first..=last).find(|&at| self.tree.is_mark(at)) else { return true };
+        (comma..=last).all(|at| {
+            let lower = self.tree.lower(at);
+            self.tree.is_mark(at) || is_temporal(&lower) || lower.starts_with(|c: char| c.is_ascii_digit())
+        })
+    }
+
+    /// Whether it belongs to what the sentence says of its subject: "is a term [in law]" would say nothing.
+    pub fn is_of_predicate(&self) -> bool {
+        let predicate = |word: usize| {
+            self.tree.has(word, &["cop", "expl"])
+                || matches!(
+                    self.tree.lower(word).as_str(),
+                    "have" | "has" | "had" | "become" | "became" | "mean" | "means" | "meant"
+                )
+        };
+        let above = self.tree.heads[self.head];
+        predicate(self.head)
+            || matches!(self.tree.relation(self.head), "obj" | "xcomp") && above.is_some_and(predicate)
+    }
+
+    /// "It was … who": what looks like a modifier is the sentence.
+    pub fn is_cleft(&self) -> bool {
+        let subject = |child: usize| matches!(self.tree.lower(child).as_str(), "it" | "there");
+        let top = self.tree.clause_of(self.head);
+        matches!(self.relation, "acl" | "advcl" | "ccomp")
+            && self.tree.has(top, &["cop"])
+            && self.tree.children(top).iter().any(|&child| subject(child))
+    }
+}
+
+fn is_year(word: &str) -> bool {
+    word.len() == 4 && word.parse::<u32>().is_ok_and(|year| (1800..2100).contains(&year))
+}
+
+fn begins_with_vowel(word: &str) -> bool {
+    word.starts_with(['a', 'e', 'i', 'o', 'u', '8'])
+}

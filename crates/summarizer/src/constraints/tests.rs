@@ -1,0 +1,145 @@
+//! Each rule in a sentence. A word is written `form|UPOS|XPOS|head|relation`; what is in brackets may be cut,
+//! and nothing else.
+
+use consonant_text::Sentence;
+
+use super::*;
+
+/// A sentence with its tree, and the words in brackets.
+fn sentence(text: &str) -> (Sentence, Vec<bool>) {
+    let (mut rows, mut marked, mut inside) = (String::new(), Vec::new(), false);
+    for (number, token) in text.split_whitespace().enumerate() {
+        inside |= token.starts_with('[');
+        let word: Vec<&str> = token.trim_start_matches('[').trim_end_matches(']').split('|').collect();
+        let [form, upos, xpos, head, relation] = word[..] else { panic!("five fields, not `{token}`") };
+        rows += &format!("{}\t{form}\t_\t{upos}\t{xpos}\t_\t{head}\t{relation}\t_\t_\n", number + 1);
+        marked.push(inside);
+        inside &= !token.ends_with(']');
+    }
+    (Sentence::from_conllu(&(rows + "\n")).unwrap(), marked)
+}
+
+/// The words that may go in one cut or another.
+fn cuts(sentence: &Sentence) -> (Vec<bool>, Vec<&'static str>) {
+    let tree = Tree::new(sentence).unwrap();
+    let mut gone = vec![false; sentence.len()];
+    let mut rules = Vec::new();
+    for word in 0..sentence.len() {
+        if let Some(rule) = tree.cut_rule(word) {
+            tree.phrase(word).unwrap().for_each(|word| gone[word] = true);
+            rules.push(rule.name);
+        }
+    }
+    (gone, rules)
+}
+
+#[track_caller]
+fn cut_by(rule: &str, text: &str) {
+    let (sentence, marked) = sentence(text);
+    let (gone, rules) = cuts(&sentence);
+    assert_eq!(gone, marked, "{rules:?} in {text}");
+    assert_eq!(rules, if rule.is_empty() { Vec::new() } else { vec![rule] }, "{text}");
+}
+
+/// Nothing may be cut, and the word at a place not for the named reason.
+#[track_caller]
+fn kept_by(veto: &str, word: usize, text: &str) {
+    cut_by("", text);
+    let (sentence, _) = sentence(text);
+    assert_eq!(Tree::new(&sentence).unwrap().veto(word), Some(veto), "{text}");
+}
+
+#[test]
+fn every_rule_cuts_what_its_example_shows() {
+    #[rustfmt::skip]
+    let examples = [
+        ("brackets", "The|DET|DT|2|det guard|NOUN|NN|6|nsubj (|PUNCT|-LRB-|4|punct [RNLI|PROPN|NNP|2|appos] )|PUNCT|-RRB-|4|punct left|VERB|VBD|0|root .|PUNCT|.|6|punct"),
+        ("apposition", "Marlow|PROPN|NNP|6|nsubj ,|PUNCT|,|4|punct [the|DET|DT|4|det captain|NOUN|NN|1|appos] ,|PUNCT|,|4|punct agreed|VERB|VBD|0|root .|PUNCT|.|6|punct"),
+        ("age", "Tanweer|PROPN|NNP|5|nsubj ,|PUNCT|,|3|punct [22|NUM|CD|1|appos] ,|PUNCT|,|3|punct agreed|VERB|VBD|0|root .|PUNCT|.|5|punct"),
+        ("relative clause", "The|DET|DT|2|det boat|NOUN|NN|8|nsubj ,|PUNCT|,|5|punct [which|PRON|WDT|5|nsubj carries|VERB|VBZ|2|acl:relcl twelve|NUM|CD|5|obj] ,|PUNCT|,|5|punct left|VERB|VBD|0|root .|PUNCT|.|8|punct"),
+        ("participle", "A|DET|DT|2|det quake|NOUN|NN|3|nsubj struck|VERB|VBD|0|root ,|PUNCT|,|5|punct [killing|VERB|VBG|3|advcl many|ADJ|JJ|5|obj] .|PUNCT|.|3|punct"),
+        ("subordinate clause", "[When|ADV|WRB|3|advmod fog|NOUN|NN|3|nsubj rose|VERB|VBD|6|advcl] ,|PUNCT|,|3|punct tugs|NOUN|NNS|6|nsubj left|VERB|VBD|0|root .|PUNCT|.|6|punct"),
+        ("attribution", "Ann|PROPN|NNP|2|nsubj left|VERB|VBD|0|root ,|PUNCT|,|5|punct [they|PRON|PRP|5|nsubj said|VERB|VBD|2|parataxis] .|PUNCT|.|2|punct"),
+        ("aside", "Plans|NOUN|NNS|6|nsubj —|PUNCT|:|4|punct [they|PRON|PRP|4|nsubj think|VERB|VBP|6|parataxis] —|PUNCT|:|4|punct worked|VERB|VBD|0|root .|PUNCT|.|6|punct"),
+        ("address", "[Well|INTJ|UH|4|discourse] ,|PUNCT|,|1|punct it|PRON|PRP|4|nsubj works|VERB|VBZ|0|root .|PUNCT|.|4|punct"),
+        ("connective", "[Meanwhile|ADV|RB|4|advmod] ,|PUNCT|,|1|punct they|PRON|PRP|4|nsubj met|VERB|VBD|0|root .|PUNCT|.|4|punct"),
+        ("fronted phrase", "[In|ADP|IN|3|case a|DET|DT|3|det statement|NOUN|NN|6|obl] ,|PUNCT|,|3|punct they|PRON|PRP|6|nsubj apologized|VERB|VBD|0|root .|PUNCT|.|6|punct"),
+        ("time", "Police|NOUN|NNS|2|nsubj waited|VERB|VBD|0|root [on|ADP|IN|4|case Tuesday|PROPN|NNP|2|obl] .|PUNCT|.|2|punct"),
+        ("circumstance", "They|PRON|PRP|2|nsubj praised|VERB|VBD|0|root Ann|PROPN|NNP|2|obj [during|ADP|IN|6|case a|DET|DT|6|det visit|NOUN|NN|2|obl] .|PUNCT|.|2|punct"),
+        ("place", "Police|NOUN|NNS|2|nsubj searched|VERB|VBD|0|root houses|NOUN|NNS|2|obj [in|ADP|IN|5|case Leeds|PROPN|NNP|2|obl] .|PUNCT|.|2|punct"),
+        ("noun's place", "Houses|NOUN|NNS|4|nsubj [in|ADP|IN|3|case Leeds|PROPN|NNP|1|nmod] burned|VERB|VBD|0|root .|PUNCT|.|4|punct"),
+        ("adverb", "They|PRON|PRP|3|nsubj [quickly|ADV|RB|3|advmod] left|VERB|VBD|0|root .|PUNCT|.|3|punct"),
+        ("adjective", "A|DET|DT|3|det [strong|ADJ|JJ|3|amod] quake|NOUN|NN|4|nsubj struck|VERB|VBD|0|root .|PUNCT|.|4|punct"),
+    ];
+    for (rule, text) in examples {
+        cut_by(rule, text);
+    }
+    assert_eq!(
+        examples.map(|(rule, _)| rule).to_vec(),
+        CUTS.iter().map(|rule| rule.name).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+#[rustfmt::skip]
+fn what_a_clause_needs_stays() {
+    // Without a clause on top, nothing goes.
+    kept_by("no clause on top", 3, "Killing|VERB|VBG|0|root many|ADJ|JJ|1|obj on|ADP|IN|4|case Tuesday|PROPN|NNP|1|obl");
+    let needed = "what the verb needs";
+    // An object complement; the infinitives of ask, want, tell; a clause that somebody said.
+    kept_by(needed, 3, "It|PRON|PRP|2|nsubj left|VERB|VBD|0|root thousands|NOUN|NNS|2|obj homeless|ADJ|JJ|2|xcomp .|PUNCT|.|2|punct");
+    for verb in ["asked", "wanted", "told"] {
+        kept_by(needed, 4, &format!("He|PRON|PRP|2|nsubj {verb}|VERB|VBD|0|root them|PRON|PRP|2|obj to|PART|TO|5|mark come|VERB|VB|2|xcomp .|PUNCT|.|2|punct"));
+    }
+    kept_by(needed, 4, "They|PRON|PRP|2|nsubj believed|VERB|VBD|0|root that|SCONJ|IN|5|mark it|PRON|PRP|5|nsubj sank|VERB|VBD|2|ccomp .|PUNCT|.|2|punct");
+    kept_by("a part of a word or name", 2, "They|PRON|PRP|2|nsubj took|VERB|VBD|0|root off|ADP|RP|2|compound:prt hats|NOUN|NNS|2|obj .|PUNCT|.|2|punct");
+    // A relative clause that says which, and one whose verb the tree has given to the sentence.
+    cut_by("", "The|DET|DT|2|det answer|NOUN|NN|7|nsubj which|PRON|WDT|5|obj he|PRON|PRP|5|nsubj received|VERB|VBD|2|acl:relcl late|ADV|RB|5|advmod helped|VERB|VBD|0|root .|PUNCT|.|7|punct");
+    kept_by("a verb that no clause has", 4, "Ann|PROPN|NNP|2|nsubj helped|VERB|VBD|0|root was|AUX|VBD|5|nmod late|ADV|RB|3|advmod Tuesday|PROPN|NNP|2|obl:unmarked .|PUNCT|.|2|punct");
+    // What the passive's verb asks for, and a place without which the verb says nothing.
+    cut_by("", "Boxes|NOUN|NNS|3|nsubj:pass were|AUX|VBD|3|aux:pass put|VERB|VBN|0|root in|ADP|IN|5|case cellars|NOUN|NNS|3|obl .|PUNCT|.|3|punct");
+    cut_by("", "People|NOUN|NNS|2|nsubj depend|VERB|VBP|0|root on|ADP|IN|4|case boats|NOUN|NNS|2|obl .|PUNCT|.|2|punct");
+}
+
+#[test]
+#[rustfmt::skip]
+fn names_numbers_and_coordinations_stay_whole() {
+    kept_by("half of a coordination", 4, "Rain|NOUN|NN|2|nsubj brought|VERB|VBD|0|root floods|NOUN|NNS|2|obj and|CCONJ|CC|5|cc storms|NOUN|NNS|3|conj .|PUNCT|.|2|punct");
+    kept_by("half of a coordination", 4, "It|PRON|PRP|2|nsubj rained|VERB|VBD|0|root and|CCONJ|CC|5|cc it|PRON|PRP|5|nsubj snowed|VERB|VBD|2|conj .|PUNCT|.|2|punct");
+    kept_by("a part of a word or name", 1, "Ian|PROPN|NNP|3|nsubj Blair|PROPN|NNP|1|flat agreed|VERB|VBD|0|root .|PUNCT|.|3|punct");
+    kept_by("a part of a word or name", 0, "14|NUM|CD|2|nummod people|NOUN|NNS|3|nsubj died|VERB|VBD|0|root .|PUNCT|.|3|punct");
+    // "Leeds, England" is one name.
+    cut_by("", "Police|NOUN|NNS|2|nsubj reached|VERB|VBD|0|root Leeds|PROPN|NNP|2|obj ,|PUNCT|,|5|punct England|PROPN|NNP|3|appos .|PUNCT|.|2|punct");
+    // "an earthquake" and "a strong earthquake".
+    cut_by("", "A|DET|DT|3|det strong|ADJ|JJ|3|amod earthquake|NOUN|NN|4|nsubj struck|VERB|VBD|0|root .|PUNCT|.|4|punct");
+}
+
+#[test]
+#[rustfmt::skip]
+fn no_cut_turns_the_truth_around() {
+    kept_by("what the verb needs", 1, "They|PRON|PRP|4|nsubj did|AUX|VBD|4|aux not|PART|RB|4|advmod come|VERB|VB|0|root .|PUNCT|.|4|punct");
+    kept_by("negation", 2, "They|PRON|PRP|4|nsubj did|AUX|VBD|4|aux not|PART|RB|4|advmod come|VERB|VB|0|root .|PUNCT|.|4|punct");
+    let bound = "under a negation, a condition or a question";
+    // "No one was seen [on Tuesday]" would say more; so would "few", and what an "if" stands over.
+    kept_by(bound, 4, "Police|NOUN|NNS|3|nsubj never|ADV|RB|3|advmod waited|VERB|VBD|0|root on|ADP|IN|5|case Tuesday|PROPN|NNP|3|obl .|PUNCT|.|3|punct");
+    kept_by(bound, 4, "Few|ADJ|JJ|2|amod people|NOUN|NNS|3|nsubj waited|VERB|VBD|0|root on|ADP|IN|5|case Tuesday|PROPN|NNP|3|obl .|PUNCT|.|3|punct");
+    kept_by(bound, 5, "Did|AUX|VBD|4|aux the|DET|DT|3|det ship|NOUN|NN|4|nsubj sink|VERB|VB|0|root on|ADP|IN|6|case Tuesday|PROPN|NNP|4|obl ?|PUNCT|.|4|punct");
+    // The condition itself, and words of doubt.
+    cut_by("", "If|SCONJ|IN|3|mark it|PRON|PRP|3|nsubj rained|VERB|VBD|6|advcl ,|PUNCT|,|3|punct they|PRON|PRP|6|nsubj left|VERB|VBD|0|root .|PUNCT|.|6|punct");
+    cut_by("", "The|DET|DT|3|det alleged|ADJ|JJ|3|amod thief|NOUN|NN|4|nsubj left|VERB|VBD|0|root .|PUNCT|.|4|punct");
+    cut_by("", "He|PRON|PRP|3|nsubj allegedly|ADV|RB|3|advmod left|VERB|VBD|0|root .|PUNCT|.|3|punct");
+    // Of what always is, circumstances may be conditions.
+    cut_by("", "It|PRON|PRP|2|nsubj fails|VERB|VBZ|0|root when|ADV|WRB|5|advmod fog|NOUN|NN|5|nsubj rises|VERB|VBZ|2|advcl .|PUNCT|.|2|punct");
+    kept_by("a comparison or a first", 4, "The|DET|DT|3|det largest|ADJ|JJS|3|amod port|NOUN|NN|6|nsubj in|ADP|IN|5|case Europe|PROPN|NNP|3|nmod burned|VERB|VBD|0|root .|PUNCT|.|6|punct");
+}
+
+#[test]
+#[rustfmt::skip]
+fn a_reported_clause_leads_only_if_somebody_said_so_and_it_names_its_subject() {
+    let leads = |text: &str, word: usize| Tree::new(&sentence(text).0).unwrap().may_lead(word, Constraints::Grammatical);
+    let said = "They|PRON|PRP|2|nsubj said|VERB|VBD|0|root that|SCONJ|IN|5|mark ferries|NOUN|NNS|5|nsubj sank|VERB|VBD|2|ccomp .|PUNCT|.|2|punct";
+    assert!(leads(said, 4));
+    assert!(!leads(&said.replace("said|", "denied|"), 4));
+    assert!(!leads(&said.replace("ferries|NOUN|NNS", "it|PRON|PRP"), 4));
+    assert!(!leads(&said.replace("They|PRON|PRP", "Nobody|PRON|NN"), 4));
+}
