@@ -50,8 +50,8 @@ pub struct Summarize {
     #[arg(long, value_name = "DIR")]
     models: Option<PathBuf>,
     /// A text that the reader has read: what it says is left out. May be given several times.
-    #[arg(long, value_name = "FILE")]
-    known: Vec<PathBuf>,
+    #[arg(long = "known", value_name = "FILE")]
+    read: Vec<PathBuf>,
     /// Say below each sentence which concepts it is there for, and by which rule of grammar each cut was
     /// allowed.
     #[arg(long, conflicts_with = "baseline")]
@@ -82,7 +82,7 @@ impl Summarize {
     /// Reads, summarizes and writes.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         let mut options = self.options.settings()?;
-        for path in &self.known {
+        for path in &self.read {
             for known in Source::read(path)? {
                 *options.known.get_or_insert_default() += known.text();
             }
