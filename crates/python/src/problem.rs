@@ -504,7 +504,14 @@ impl Problem {
         self.own.check().map_err(malformed)?;
         let problem = Arc::new(self.own.clone());
         let time_limit = time_limit.or((method == Method::Exact).then_some(60.0));
-        let limits = Limits { max_iterations, time_limit, gap, parallel: threads != Some(1), trace };
+        let limits = Limits {
+            max_iterations,
+            time_limit,
+            gap,
+            parallel: threads != Some(1),
+            trace,
+            ..Limits::default()
+        };
         let shared = Arc::clone(&problem);
         let solution = run(py, threads, move || {
             let graph = Graph::from_problem(&shared).map_err(Error::task)?;
