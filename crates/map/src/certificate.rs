@@ -1,5 +1,6 @@
 //! What is known about an answer: its value, a bound on every answer, and what the two prove.
 
+use consonant_problem::Problem;
 use serde::Serialize;
 
 /// How much an answer proves.
@@ -117,6 +118,14 @@ impl Certificate {
     #[must_use]
     pub fn after(self, iterations: usize, seconds: f64) -> Self {
         Certificate { iterations, seconds, ..self }
+    }
+
+    /// Value and bound in the words of the problem: where it was stated in costs, what the answer costs, and what
+    /// every answer costs at least.
+    #[must_use]
+    pub fn stated(self, problem: &Problem) -> Self {
+        let value = self.value.map(|value| problem.stated(value));
+        Certificate { value, bound: problem.stated(self.bound), ..self }
     }
 
     /// The score of the assignment, if there is one.

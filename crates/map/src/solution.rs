@@ -2,6 +2,7 @@
 
 use crate::certificate::Certificate;
 use crate::model::{Choice, Graph, Literal};
+use consonant_problem::Problem;
 use serde::Serialize;
 
 /// Value and bound at one moment of a solve.
@@ -63,6 +64,17 @@ impl Solution {
         let assignment = certificate.value().map(|_| assignment);
         let on = marginals.iter().filter(|_| assignment.is_some()).map(|&x| x == 1.0).collect();
         Solution { certificate, marginals, trace, assignment, on }
+    }
+
+    /// Value, bound and trace in the words of the problem: where it was stated in costs, they are costs, and the
+    /// bound is one from below.
+    #[must_use]
+    pub fn stated(mut self, problem: &Problem) -> Self {
+        self.certificate = self.certificate.stated(problem);
+        for point in &mut self.trace {
+            (point.bound, point.value) = (problem.stated(point.bound), problem.stated(point.value));
+        }
+        self
     }
 
     /// The state of each variable, in the order in which variables were made (0 or 1 for a binary one), if a

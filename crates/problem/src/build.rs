@@ -93,6 +93,20 @@ impl Problem {
         Ok(Literal { variable: variable as u32, state: state as u32, negated })
     }
 
+    /// A value or a bound as it was stated: a cost has the opposite sign.
+    pub fn stated(&self, number: f64) -> f64 {
+        if self.minimized { 0.0 - number } else { number }
+    }
+
+    /// An assignment with the names that variables and states have in the file; a state without a name is a number.
+    pub fn named(&self, states: &[u32]) -> serde_json::Map<String, serde_json::Value> {
+        let state = |(variable, &state): (&Variable, &u32)| {
+            let name = variable.states.get(state as usize).cloned();
+            (variable.name.clone(), name.map_or_else(|| state.into(), serde_json::Value::String))
+        };
+        self.variables.iter().zip(states).map(state).collect()
+    }
+
     /// Takes all scores for costs, of which the least sum is wanted. Infinite costs forbid.
     pub fn minimize(&mut self) -> Result<(), Malformed> {
         self.minimized = !self.minimized;

@@ -17,6 +17,10 @@ pub enum Format {
 }
 
 impl Format {
+    /// All forms with the names they have on the command line.
+    pub const NAMES: [(&'static str, Format); 4] =
+        [("uai", Format::Uai), ("loguai", Format::LogUai), ("fg", Format::Fg), ("json", Format::Json)];
+
     /// Guesses the form from a file's name and, failing that, from its text. Log-UAI can only be told by its
     /// name.
     pub fn guess(name: &str, text: &str) -> Option<Format> {

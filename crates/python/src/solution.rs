@@ -32,16 +32,16 @@ pub struct Solution {
 
 #[pymethods]
 impl Solution {
-    /// The value of the assignment; minus infinity if there is none.
+    /// The value of the assignment, or what it costs; minus infinity, or infinity for costs, if there is none.
     #[getter]
     fn value(&self) -> f64 {
-        self.own.certificate.value().unwrap_or(f64::NEG_INFINITY)
+        self.stated().value().unwrap_or(self.problem.stated(f64::NEG_INFINITY))
     }
 
-    /// No assignment is worth more.
+    /// No assignment is worth more, or costs less.
     #[getter]
     fn bound(&self) -> f64 {
-        self.own.certificate.bound()
+        self.stated().bound()
     }
 
     /// `optimal`, `feasible`, `infeasible` or `stopped`.
@@ -60,7 +60,7 @@ impl Solution {
             gap: self.gap,
             proof: Mutex::new(None),
         };
-        Py::new(py, (proven, Certificate(self.own.certificate)))
+        Py::new(py, (proven, Certificate(self.stated())))
     }
 
     /// The state of each variable by name; `None` if no assignment was found.
@@ -109,7 +109,8 @@ impl Solution {
             .own
             .trace
             .iter()
-            .map(|point| vec![point.iteration as f64, point.seconds, point.bound, point.value])
+            .map(|point| (point, self.problem.stated(point.bound), self.problem.stated(point.value)))
+            .map(|(point, bound, value)| vec![point.iteration as f64, point.seconds, bound, value])
             .collect();
         if rows.is_empty() {
             return Ok(PyArray2::zeros(py, [0, 4], false));
@@ -134,11 +135,17 @@ impl Solution {
 }
 
 impl Solution {
+    fn stated(&self) -> consonant::Certificate {
+        self.own.certificate.stated(&self.problem)
+    }
+
     fn chart(&self) -> String {
         use consonant::plot::{Chart, Series};
         let series = |name: &str, y: fn(&consonant::map::TracePoint) -> f64| Series {
             name: name.into(),
-            points: self.own.trace.iter().map(|point| (point.seconds, y(point))).collect(),
+            points: (self.own.trace.iter())
+                .map(|point| (point.seconds, self.problem.stated(y(point))))
+                .collect(),
             steps: true,
         };
         Chart {

@@ -188,3 +188,12 @@ def test_files(tmp_path):
     proof = tmp_path / "rain.proof"
     p.solve().certificate.save(proof)
     assert "consonant_proof" in proof.read_text()
+
+
+def test_costs_are_told_as_costs():
+    p = consonant.Problem.parse('{"minimize": true, "variables": [{"name": "a", "score": 1}, {"name": "b", "score": 2}],'
+                                ' "factors": [{"kind": "at-least-one", "over": ["a", "b"]}]}', "costs.json")
+    s = p.solve(trace=True)
+    assert (s.value, s.bound, s.certificate.value, s.certificate.bound) == (1, 1, 1, 1)
+    assert s.certificate.verify() and s.assignment == {"a": True, "b": False}
+    assert (s.trace[:, 2] >= 0).all()

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use consonant::map::problem::{self, Format, FormatError, Problem};
 use consonant::map::proof::{ProofOptions, prove};
@@ -15,7 +16,7 @@ use consonant::map::solver::{Limits, Method, solve};
 use consonant::map::verify::verify;
 use consonant::map::{Graph, Solution, Status};
 use consonant::text::input::Input;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::output::{self, Destination, shown};
@@ -50,8 +51,8 @@ pub struct Solve {
     #[arg(long)]
     explain: bool,
     /// How to solve it.
-    #[arg(long, default_value = "exact")]
-    method: MethodName,
+    #[arg(long, default_value = "exact", value_parser = one_of(Method::NAMES))]
+    method: Method,
     /// Iterations at most (search nodes for exact).
     #[arg(long, value_name = "N")]
     max_iterations: Option<usize>,
@@ -81,8 +82,8 @@ pub struct Solve {
 #[derive(Args)]
 pub struct Stated {
     /// How the problem is written (default: by its name, then by its content).
-    #[arg(long, value_name = "FORMAT")]
-    from: Option<ProblemFormat>,
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(Format::NAMES))]
+    from: Option<Format>,
     /// Take scores for costs, and look for the least.
     #[arg(long)]
     minimize: bool,
@@ -92,24 +93,6 @@ pub struct Stated {
     /// What does not hold.
     #[arg(long, value_name = "A=b", value_delimiter = ',')]
     forbid: Vec<String>,
-}
-
-/// How a problem is written.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum ProblemFormat {
-    Uai,
-    Loguai,
-    Fg,
-    Json,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum MethodName {
-    Ad3,
-    Subgradient,
-    TwoSlave,
-    SpanningTrees,
-    Exact,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -139,24 +122,19 @@ impl Solve {
         ));
         let limits = Limits {
             max_iterations: self.max_iterations,
-            time_limit: self.time_limit.or(matches!(self.method, MethodName::Exact).then_some(60.0)),
+            time_limit: self.time_limit.or((self.method == Method::Exact).then_some(60.0)),
             gap: self.gap,
             parallel: context.threads > 1,
             trace: self.trace.is_some() || self.plot.is_some(),
             ..Limits::default()
         };
-        let method = match self.method {
-            MethodName::Ad3 => Method::Ad3,
-            MethodName::Subgradient => Method::Subgradient,
-            MethodName::TwoSlave => Method::TwoSlave,
-            MethodName::SpanningTrees => Method::SpanningTrees,
-            MethodName::Exact => Method::Exact,
-        };
+        let method = self.method;
         let start = Instant::now();
         if let Some(count) = self.n_best {
-            let best = n_best(&problem, count, self.different_by, method, &limits)?;
-            return self
-                .write(&best.iter().map(|solution| self.answer(&problem, solution)).collect::<Vec<_>>());
+            let best = n_best(&problem, count, self.different_by, method, &limits)?.into_iter();
+            let answers: Vec<Answer> =
+                best.map(|solution| self.answer(&problem, &solution.stated(&problem))).collect();
+            return self.write(&answers);
         }
         let mut solution = solve(&graph, method, &limits)?;
         if let Some(path) = &self.certificate {
@@ -170,13 +148,14 @@ impl Solve {
             output::write(path, &proof.write()?)?;
             solution = proven;
         }
+        let stated = solution.clone().stated(&problem);
         if let Some(path) = &self.trace {
-            output::write(path, &trace_csv(&solution))?;
+            output::write(path, &trace_csv(&stated))?;
         }
         if let Some(path) = &self.plot {
-            output::write(path, &self.chart(&solution).to_svg())?;
+            output::write(path, &self.chart(&stated).to_svg())?;
         }
-        let mut answer = self.answer(&problem, &solution);
+        let mut answer = self.answer(&problem, &stated);
         if self.explain {
             self.explain(&problem, &solution, method, &limits, &mut answer)?;
         }
@@ -325,9 +304,12 @@ impl Stated {
     }
 }
 
-/// A value or bound as it was stated: a cost has the opposite sign.
-pub fn stated(problem: &Problem, number: f64) -> f64 {
-    if problem.minimized { 0.0 - number } else { number }
+/// One of several things by their names.
+fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    names: [(&'static str, T); N],
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names.map(|(name, _)| name))
+        .map(move |given| names.iter().find(|(name, _)| *name == given).expect("one of the names").1)
 }
 
 /// An error of a file with its place.
@@ -339,7 +321,7 @@ fn placed(name: &str, error: FormatError) -> anyhow::Error {
 }
 
 /// Reads a problem in the form that is named, or that its name and content show; also what to call the file.
-fn read_problem(path: &Path, format: Option<ProblemFormat>) -> Result<(String, Problem)> {
+fn read_problem(path: &Path, format: Option<Format>) -> Result<(String, Problem)> {
     let input = Input::open(path)?;
     let name = input.name().to_string();
     let text = input.into_text()?;
@@ -347,15 +329,8 @@ fn read_problem(path: &Path, format: Option<ProblemFormat>) -> Result<(String, P
     if text.trim().is_empty() {
         bail!("{name}: the file is empty; expected a problem");
     }
-    let format = match format {
-        Some(ProblemFormat::Uai) => Format::Uai,
-        Some(ProblemFormat::Loguai) => Format::LogUai,
-        Some(ProblemFormat::Fg) => Format::Fg,
-        Some(ProblemFormat::Json) => Format::Json,
-        None => match Format::guess(&name, text) {
-            Some(format) => format,
-            None => bail!("{name}: cannot tell the format; say --from uai, loguai, fg or json"),
-        },
+    let Some(format) = format.or_else(|| Format::guess(&name, text)) else {
+        bail!("{name}: cannot tell the format; say --from uai, loguai, fg or json");
     };
     let problem = problem::read(text, format).map_err(|error| placed(&name, error))?;
     Ok((name, problem))
@@ -377,10 +352,10 @@ fn text_answer(problem: &Problem, solution: &Solution) -> String {
     let certificate = &solution.certificate;
     line(format_args!("status {}", certificate.status()));
     if let Some(value) = certificate.value() {
-        line(format_args!("value {}", digits(stated(problem, value))));
+        line(format_args!("value {}", digits(value)));
     }
     if certificate.bound().is_finite() {
-        line(format_args!("bound {}", digits(stated(problem, certificate.bound()))));
+        line(format_args!("bound {}", digits(certificate.bound())));
     }
     line(format_args!("iterations {}", certificate.iterations));
     if let Some(states) = solution.assignment() {
@@ -393,20 +368,8 @@ fn text_answer(problem: &Problem, solution: &Solution) -> String {
 
 fn json_answer(problem: &Problem, solution: &Solution) -> Value {
     let mut answer = json!(solution.certificate);
-    if problem.minimized {
-        for key in ["value", "bound"] {
-            if let Some(number) = answer[key].as_f64() {
-                answer[key] = json!(stated(problem, number));
-            }
-        }
-    }
     if let Some(states) = solution.assignment() {
-        let state = |(variable, &state): (&problem::Variable, &u32)| {
-            let name = variable.states.get(state as usize);
-            (variable.name.clone(), name.map_or_else(|| json!(state), |name| json!(name)))
-        };
-        let assignment: Map<String, Value> = problem.variables.iter().zip(states).map(state).collect();
-        answer["assignment"] = Value::Object(assignment);
+        answer["assignment"] = Value::Object(problem.named(states));
     }
     answer
 }

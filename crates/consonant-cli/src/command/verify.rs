@@ -9,7 +9,7 @@ use clap::Args;
 use consonant::map::verify::{Proof, verify};
 use consonant::text::input::Input;
 
-use super::solve::{Stated, stated};
+use super::solve::Stated;
 use crate::context::Context;
 use crate::output::Output;
 
@@ -47,10 +47,10 @@ impl Verify {
         match verified.value {
             _ if verified.bound == f64::NEG_INFINITY => writeln!(output, "verified: no solution")?,
             Some(value) => {
-                let (value, bound) = (stated(&problem, value), stated(&problem, verified.bound));
+                let (value, bound) = (problem.stated(value), problem.stated(verified.bound));
                 writeln!(output, "verified: value {value}, bound {bound}")?;
             }
-            None => writeln!(output, "verified: bound {}", stated(&problem, verified.bound))?,
+            None => writeln!(output, "verified: bound {}", problem.stated(verified.bound))?,
         }
         output.finish()?;
         Ok(ExitCode::SUCCESS)

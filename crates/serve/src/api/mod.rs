@@ -4,6 +4,7 @@
 pub mod agreement;
 pub mod annotate;
 pub mod bulk;
+pub mod choice;
 pub mod evaluate;
 pub mod explain;
 pub mod link;

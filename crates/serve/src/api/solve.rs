@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use consonant::map::problem::{self, Format, Problem as Graphical, Variable};
+use consonant::map::problem::{self, Format, Problem as Graphical};
 use consonant::map::proof::{ProofOptions, prove};
 use consonant::map::solver::{Limits, Method, solve};
 use consonant::map::{Graph, Solution, TracePoint};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use super::choice::Choice;
 use super::{Lane, Operation, Work};
 use crate::problem::Problem;
 
@@ -43,12 +44,12 @@ impl JsonSchema for GivenProblem {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SolveQuery {
-    /// ad3, subgradient, two-slave, spanning-trees or exact (the default).
+    /// How to solve it (exact without it).
     #[serde(default)]
-    method: Option<MethodName>,
-    /// How a problem of text is written (uai, loguai, fg or json); told from its beginning without it.
+    method: Option<Choice<Method>>,
+    /// How a problem of text is written; told from its beginning without it.
     #[serde(default)]
-    from: Option<FormatName>,
+    from: Option<Choice<Format>>,
     /// Iterations at most (search nodes for exact).
     #[serde(default)]
     max_iterations: Option<usize>,
@@ -61,41 +62,6 @@ pub struct SolveQuery {
     /// Adds a proof, for `/v1/verify`.
     #[serde(default)]
     proof: bool,
-}
-
-/// A method of solving.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs)]
-pub enum MethodName {
-    Ad3,
-    Subgradient,
-    TwoSlave,
-    SpanningTrees,
-    Exact,
-}
-
-impl From<MethodName> for Method {
-    fn from(name: MethodName) -> Self {
-        match name {
-            MethodName::Ad3 => Self::Ad3,
-            MethodName::Subgradient => Self::Subgradient,
-            MethodName::TwoSlave => Self::TwoSlave,
-            MethodName::SpanningTrees => Self::SpanningTrees,
-            MethodName::Exact => Self::Exact,
-        }
-    }
-}
-
-/// A form of problems.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs)]
-pub enum FormatName {
-    Uai,
-    Loguai,
-    Fg,
-    Json,
 }
 
 /// The best assignment that was found, and what is proven of it.
@@ -170,16 +136,10 @@ impl GivenProblem {
     }
 
     /// Reads the problem, and refuses one that is larger than the server takes.
-    pub fn read(self, work: &Work, format: Option<FormatName>) -> Result<Arc<Graphical>, Problem> {
+    pub fn read(self, work: &Work, format: Option<Choice<Format>>) -> Result<Arc<Graphical>, Problem> {
         let (text, format) = match self.0 {
             Value::String(text) => {
-                let format = match format {
-                    Some(FormatName::Uai) => Some(Format::Uai),
-                    Some(FormatName::Loguai) => Some(Format::LogUai),
-                    Some(FormatName::Fg) => Some(Format::Fg),
-                    Some(FormatName::Json) => Some(Format::Json),
-                    None => Format::guess("", &text),
-                };
+                let format = format.map(|choice| choice.0).or_else(|| Format::guess("", &text));
                 (text, format)
             }
             value => (value.to_string(), Some(Format::Json)),
@@ -252,7 +212,7 @@ impl Operation for Solve {
     fn run(work: &Work, query: SolveQuery, request: GivenProblem) -> Result<SolveAnswer, Problem> {
         let problem = request.read(work, query.from)?;
         let graph = graph_of(&problem)?;
-        let method = query.method.map_or(Method::Exact, Method::from);
+        let method = query.method.map_or(Method::Exact, |choice| choice.0);
         let mut limits = limits(work, query.max_iterations, query.time_limit, query.trace)?;
         if query.proof {
             // Finding and proving share the time.
@@ -271,19 +231,12 @@ impl Operation for Solve {
             proof = serde_json::from_str(&text).ok();
             solution = proven;
         }
+        let solution = solution.stated(&problem);
         Ok(SolveAnswer {
             proven: solution.certificate.into(),
-            assignment: solution.assignment().map(|states| assignment(&problem, states)),
+            assignment: solution.assignment().map(|states| problem.named(states)),
             trace: points(&solution),
             proof,
         })
     }
-}
-
-fn assignment(problem: &Graphical, states: &[u32]) -> Map<String, Value> {
-    let state = |(variable, &state): (&Variable, &u32)| {
-        let name = variable.states.get(state as usize);
-        (variable.name.clone(), name.map_or_else(|| json!(state), |name| json!(name)))
-    };
-    problem.variables.iter().zip(states).map(state).collect()
 }

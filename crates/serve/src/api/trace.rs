@@ -1,6 +1,9 @@
 //! `POST /v1/trace`: several methods on one problem, value and bound as they move.
 
+use std::sync::Arc;
+
 use consonant::Error;
+use consonant::map::problem::Problem as Graphical;
 use consonant::map::solver::{Method, solve};
 use consonant::map::{Graph, Solution};
 use consonant::task::Task as _;
@@ -8,7 +11,8 @@ use consonant::text::Sentence;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::solve::{GivenProblem, MethodName, Point, Proven, graph_of, limits, points};
+use super::choice::Choice;
+use super::solve::{GivenProblem, Point, Proven, graph_of, limits, points};
 use super::{Lane, NoQuery, Operation, Work};
 use crate::problem::Problem;
 
@@ -32,7 +36,7 @@ pub struct TraceRequest {
     #[serde(default)]
     problem: Option<GivenProblem>,
     /// How to solve it: each method in turn.
-    methods: Vec<MethodName>,
+    methods: Vec<Choice<Method>>,
     /// Iterations at most (search nodes for exact).
     #[serde(default)]
     max_iterations: Option<usize>,
@@ -67,7 +71,7 @@ pub struct TraceAnswer {
 /// What one method did.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Run {
-    method: MethodName,
+    method: Choice<Method>,
     /// What is proven at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     proven: Option<Proven>,
@@ -96,6 +100,7 @@ const MOST: usize = 400;
 
 /// A graph and what its variables are called: one name for a binary one, a name for each state of others.
 struct Named {
+    problem: Option<Arc<Graphical>>,
     graph: Graph,
     names: Vec<Vec<String>>,
     words: Vec<String>,
@@ -127,8 +132,14 @@ impl Operation for Trace {
         for &method in &request.methods {
             work.check_time()?;
             let limits = limits(work, request.max_iterations, Some(share), true)?;
-            runs.push(match solve(&named.graph, method.into(), &limits) {
-                Ok(solution) => Run::new(method, &named, &solution),
+            runs.push(match solve(&named.graph, method.0, &limits) {
+                Ok(solution) => {
+                    let solution = match &named.problem {
+                        Some(problem) => solution.stated(problem),
+                        None => solution,
+                    };
+                    Run::new(method, &named, &solution)
+                }
                 Err(refused) => Run {
                     method,
                     proven: None,
@@ -144,7 +155,7 @@ impl Operation for Trace {
 }
 
 impl Run {
-    fn new(method: MethodName, named: &Named, solution: &Solution) -> Self {
+    fn new(method: Choice<Method>, named: &Named, solution: &Solution) -> Self {
         let fractional = |belief: &f64| (1e-3..=1.0 - 1e-3).contains(belief);
         let beliefs = named.names.iter().flatten().zip(&solution.marginals);
         let disputed = beliefs.filter(|(_, belief)| fractional(belief)).take(MOST);
@@ -190,6 +201,7 @@ fn of_text(work: &Work, text: &str, of: Of, number: usize) -> Result<Named, Prob
     let word = |number: usize| if number == 0 { "root" } else { sentence.form(number - 1) };
     let name = |head, modifier| format!("{} {head} → {} {modifier}", word(head), word(modifier));
     Ok(Named {
+        problem: None,
         names: parse.arcs.iter().map(|&(head, modifier)| vec![name(head, modifier)]).collect(),
         graph: parse.graph,
         words: (0..sentence.len()).map(|word| sentence.form(word).to_owned()).collect(),
@@ -205,5 +217,6 @@ fn of_problem(work: &Work, problem: GivenProblem) -> Result<Named, Problem> {
             .map(|state| format!("{} = {}", variable.name, variable.state_name(state)))
             .collect(),
     });
-    Ok(Named { names: names.collect(), graph: graph_of(&problem)?, words: Vec::new(), sentences: 0 })
+    let (names, graph) = (names.collect(), graph_of(&problem)?);
+    Ok(Named { names, graph, problem: Some(problem), words: Vec::new(), sentences: 0 })
 }

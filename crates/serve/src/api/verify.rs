@@ -5,7 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::solve::{FormatName, GivenProblem};
+use consonant::map::problem::Format;
+
+use super::choice::Choice;
+use super::solve::GivenProblem;
 use super::{Lane, NoQuery, Operation, Work};
 use crate::problem::Problem;
 
@@ -22,7 +25,7 @@ pub struct VerifyRequest {
     proof: Value,
     /// How a problem of text is written.
     #[serde(default)]
-    from: Option<FormatName>,
+    from: Option<Choice<Format>>,
 }
 
 /// What the proof proves.
@@ -57,8 +60,8 @@ impl Operation for Verify {
         Ok(match verify(&problem, &proof) {
             Ok(verified) => VerifyAnswer {
                 verified: true,
-                value: verified.value,
-                bound: Some(verified.bound).filter(|bound| bound.is_finite()),
+                value: verified.value.map(|value| problem.stated(value)),
+                bound: Some(problem.stated(verified.bound)).filter(|bound| bound.is_finite()),
                 reason: None,
             },
             Err(refusal) => {
