@@ -20,6 +20,7 @@ mod check;
 pub mod fg;
 mod format;
 pub mod json;
+pub mod linear;
 pub mod uai;
 
 pub use build::Relation;

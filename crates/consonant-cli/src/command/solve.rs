@@ -71,6 +71,9 @@ pub struct Solve {
     /// Write the proof of the answer, for `consonant verify`. What is printed then is what it proves.
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
+    /// Write the problem as a linear program with integers, in CPLEX's LP form, for other solvers.
+    #[arg(long, value_name = "FILE")]
+    lp: Option<PathBuf>,
     /// How to write the answer.
     #[arg(long, default_value = "text")]
     format: AnswerFormat,
@@ -114,6 +117,9 @@ impl Solve {
         }
         let (name, problem) = self.stated.read(&self.problem)?;
         let graph = Graph::from_problem(&problem).map_err(|error| placed(&name, error))?;
+        if let Some(path) = &self.lp {
+            output::write(path, &problem.linear_program().to_lp())?;
+        }
         context.detail(format!(
             "{} variables, {} factors, {} links",
             graph.variables(),

@@ -1,0 +1,70 @@
+//! Problems as linear programs, solved by a solver of linear programs, against enumeration.
+
+mod problems;
+
+use consonant_map::problem::{Format, Problem, Relation, read};
+use microlp::{ComparisonOp, OptimizationDirection};
+use problems::{Dice, all, random_problem};
+
+/// The best value of the linear program; nothing without a solution.
+fn solved(problem: &Problem) -> Option<f64> {
+    let program = problem.linear_program();
+    let direction =
+        if program.minimize { OptimizationDirection::Minimize } else { OptimizationDirection::Maximize };
+    let mut linear = microlp::Problem::new(direction);
+    let columns: Vec<microlp::Variable> = program
+        .columns
+        .iter()
+        .map(|column| match column.integer {
+            true => linear.add_integer_var(column.objective, (0, column.upper as i32)),
+            false => linear.add_var(column.objective, (0.0, column.upper)),
+        })
+        .collect();
+    for row in &program.rows {
+        let terms: Vec<(microlp::Variable, f64)> =
+            row.terms.iter().map(|&(column, by)| (columns[column], by)).collect();
+        let relation = match row.relation {
+            Relation::AtMost => ComparisonOp::Le,
+            Relation::AtLeast => ComparisonOp::Ge,
+            Relation::Equal => ComparisonOp::Eq,
+        };
+        linear.add_constraint(terms, relation, row.right);
+    }
+    let outcome = linear.solve().ok()?;
+    Some(outcome.solution()?.objective() + program.constant)
+}
+
+#[test]
+fn linear_programs_have_the_same_optimum() {
+    let mut dice = Dice::new(11);
+    let (mut feasible, mut infeasible) = (0, 0);
+    for _ in 0..600 {
+        let problem = random_problem(&mut dice);
+        // A solver in floating point has tolerances of its own.
+        let sizes = problem.scores().filter(|score| score.is_finite() && *score != 0.0).map(f64::abs);
+        if problem.check().is_err() || sizes.fold((1f64, 1f64), |(a, b), s| (a.min(s), b.max(s))).1 > 1e3 {
+            continue;
+        }
+        match (all(&problem).first(), solved(&problem)) {
+            (Some((value, _)), Some(found)) => {
+                assert!((value - found).abs() <= 1e-6 * value.abs().max(1.0), "{value} {found}: {problem:?}");
+                feasible += 1;
+            }
+            (None, None) => infeasible += 1,
+            (expected, found) => panic!("{expected:?} {found:?}: {problem:?}"),
+        }
+    }
+    assert!(feasible > 60 && infeasible > 5, "{feasible} {infeasible}");
+}
+
+#[test]
+fn costs_stay_costs_and_names_are_told() {
+    let text = r#"{"minimize": true, "constant": 2, "variables": [{"name": "a b\n", "score": 3}, {"name": "x", "states": ["p", "q"], "scores": [1, "inf"]}],
+        "factors": [{"kind": "at-least-one", "over": ["a b\n", "x=q"]}]}"#;
+    let problem = read(text, Format::Json).unwrap();
+    assert_eq!(solved(&problem), Some(6.0));
+    let lp = problem.linear_program().to_lp();
+    let expected = "\\ x0 is a b\\n\n\\ x1_0 is x=p\n\\ x1_1 is x=q\nMinimize\n objective: + 3 x0 + 1 x1_0 + 2 constant\nSubject To\n \
+                    c0: + 1 x1_0 + 1 x1_1 = 1\n c1: + 1 x0 + 1 x1_1 >= 1\nBounds\n constant = 1\n 0 <= x1_1 <= 0\nBinaries\n x0\n x1_0\n x1_1\nEnd\n";
+    assert_eq!(lp, expected);
+}
