@@ -13,7 +13,7 @@ export default function start(root, given) {
   const texts = given.has("doc") ? given.getAll("doc") : EXAMPLE;
   const documents = h("div.columns");
   const slider = h("input", { type: "range", min: 5, max: 160, step: 1, "aria-label": "Words of the summary" });
-  slider.value = given.get("words") ?? 45;
+  slider.value = given.get("words") ?? 40;
   const shown = h("output");
   const whole = h("input", { type: "checkbox", checked: given.get("whole") === "yes" });
   const out = h("div");
@@ -38,7 +38,7 @@ export default function start(root, given) {
     shown.textContent = slider.value;
     const used = boxes();
     const given = used.map((box) => box.area.value);
-    if (given.join("\0") === EXAMPLE.join("\0")) remember("summary", { words: slider.value === "45" ? null : slider.value, whole: whole.checked ? "yes" : null });
+    if (given.join("\0") === EXAMPLE.join("\0")) remember("summary", { words: slider.value === "40" ? null : slider.value, whole: whole.checked ? "yes" : null });
     else {
       const query = new URLSearchParams(given.map((text) => ["doc", text]));
       query.set("words", slider.value);

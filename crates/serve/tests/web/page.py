@@ -123,13 +123,7 @@ def summary(page: Page) -> None:
     slider = page.get_by_label("Words of the summary")
     before = shown.locator("p").all_inner_texts()
     picture(page, "summary")
-    assert page.locator(".source .chosen").count() > 0
-    struck = 0
-    for words in range(20, 160, 6):
-        slider.fill(str(words))
-        page.wait_for_timeout(250)
-        struck += page.locator(".source del").count()
-    assert struck > 0
+    assert page.locator(".source .chosen").count() > 0 and page.locator(".source del").count() > 0
     for words in range(60, 100, 4):
         slider.fill(str(words))
     expect(page.locator("#summary")).not_to_have_text(" ".join(before))
