@@ -184,14 +184,14 @@ impl Write for PendingFile {
 }
 
 /// How a file is compressed.
-enum Compression {
+pub enum Compression {
     Gzip,
     Zstd,
 }
 
 impl Compression {
     /// By the file's name.
-    fn of(path: &Path) -> Option<Self> {
+    pub fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "gz" => Some(Self::Gzip),
             "zst" => Some(Self::Zstd),

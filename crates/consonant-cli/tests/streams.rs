@@ -106,6 +106,10 @@ fn training_does_not_write_a_model_over_other_files() {
     };
     let refused = into(&train);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("is there and is no model"));
+    let other = folder.path().join("tagger.model.gz");
+    let compressed = into(&other);
+    assert_eq!(compressed.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&compressed.stderr).contains("a model is not compressed"));
     assert!(!refused.status.success() && std::fs::read_to_string(&train).unwrap() == WORD);
     // A new file, an empty one, and an older model are taken.
     assert!(into(&model).status.success());

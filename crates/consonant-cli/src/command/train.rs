@@ -17,7 +17,7 @@ use consonant::{Tagging, TopicAnnotator};
 use serde_json::json;
 
 use crate::context::Context;
-use crate::output::{self, Output};
+use crate::output::{self, Compression, Output};
 use crate::{given, interrupt, registry, usage_error};
 
 /// Trains a model for a task.
@@ -263,6 +263,10 @@ fn open_model(path: &Path) -> Result<Output> {
     }
     if !beginning.is_empty() && !Model::has_signature(&beginning) {
         bail!("{} is there and is no model; name another file for the model, or remove it", path.display());
+    }
+    if Compression::of(path).is_some() {
+        let path = path.display();
+        return Err(usage_error(format!("{path}: a model is not compressed; name it without this ending")));
     }
     Ok(Output::open(Some(path))?)
 }
