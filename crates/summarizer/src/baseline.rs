@@ -3,7 +3,8 @@
 use consonant_text::Document;
 use rustc_hash::FxHashMap;
 
-use crate::material::{Fitness, Material};
+use crate::fitness::Fitness;
+use crate::material::Material;
 
 consonant_task::names! {
     /// A way to choose sentences without a model.

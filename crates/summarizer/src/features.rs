@@ -9,7 +9,8 @@ use consonant_learn::hash;
 use consonant_learn::names::FeatureSink;
 use consonant_text::Sentence;
 
-use crate::material::{Kind, Material, Profile, SourceSentence, Word, points_back};
+use crate::fitness::points_back;
+use crate::material::{Kind, Material, Profile, SourceSentence, Word};
 use crate::syntax::Tree;
 use crate::words::{is_negation, is_punctuation, is_temporal};
 

@@ -4,7 +4,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::decode::SummarizerOptions;
-use crate::material::{Fitness, Kind, Material};
+use crate::fitness::Fitness;
+use crate::material::{Kind, Material};
 use crate::words::is_number;
 
 /// What a concept is worth that has a word of the question.

@@ -45,6 +45,7 @@ mod dev;
 mod dual;
 mod error;
 mod features;
+mod fitness;
 mod graph;
 mod ilp;
 mod interest;

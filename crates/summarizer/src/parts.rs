@@ -11,7 +11,8 @@ use rustc_hash::FxHashMap;
 
 use crate::constraints::Constraints;
 use crate::features::Features;
-use crate::material::{Fitness, Kind, Material};
+use crate::fitness::Fitness;
+use crate::material::{Kind, Material};
 use crate::problem::{NONE, Problem, Scores, Unit};
 use crate::syntax::Tree;
 use crate::units::{UnitTree, compressible, whole};
