@@ -211,10 +211,12 @@ impl Lesson<'_> {
         };
         let mut model = Ner::open(&Model::from_bytes(&begin(&described).to_bytes())?)?;
         let enough = gold.iter().flatten().filter(|label| *label != "O").count() >= ENOUGH;
-        let open = settings.bias.is_none()
-            || (settings.strength.is_none() && settings.consistency != Consistency::None);
+        let agrees = settings.consistency != Consistency::None;
         let is_interrupted = || interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
-        let asks_halves = settings.consistency == Consistency::Patterns || (open && enough && dev.is_none());
+        // Patterns are learned from halves; whether agreement is of use is asked of dev and halves alike.
+        let asks_halves = settings.consistency == Consistency::Patterns
+            || (enough
+                && (settings.strength.is_none() && agrees || settings.bias.is_none() && dev.is_none()));
         let mut halves = match asks_halves && !is_interrupted() {
             true => choice::halves(self, &described, corpus.labels(), interrupt)?,
             false => Vec::new(),
@@ -227,14 +229,20 @@ impl Lesson<'_> {
                 left_out.push("the choice of a bias");
             }
         }
-        let mut on_dev = dev.map(|dev| Trial::new(model.clone(), Cow::Borrowed(dev))).transpose()?;
         // A half comes with a word model of its own, which has not seen the half either. It speaks later.
         let half_words =
             halves.iter_mut().map(|half| std::mem::replace(&mut half.model.agreement, Agreement::None));
         let half_words: Vec<Agreement> = half_words.collect();
-        if let (None, Some(trials)) = (settings.bias, trials(&mut on_dev, &mut halves, enough)) {
+        let on_dev = dev.map(|dev| Trial::new(model.clone(), Cow::Borrowed(dev))).transpose()?;
+        let first_half = usize::from(on_dev.is_some());
+        let mut trials: Vec<Trial<'_>> = on_dev.into_iter().chain(halves).collect();
+        // Halves that are too small tell nothing.
+        let telling = if enough { trials.len() } else { first_half };
+        // How freely names are given is asked of dev, and of halves where there is none.
+        let decisive = if first_half > 0 { first_half } else { telling };
+        if settings.bias.is_none() && decisive > 0 {
             // Without agreement this takes moments, which an interrupted training has too.
-            model.bias = choice::bias(trials, margin, 0.0, &|| false)?;
+            model.bias = choice::bias(&trials[..decisive], margin, 0.0, &|| false)?;
         }
         described.f1 = dev.map(|dev| choice::f1(&model, dev)).transpose()?;
         let local = (model.bias, described.f1);
@@ -255,30 +263,29 @@ impl Lesson<'_> {
                 let ordinary = OrdinaryWords::find(sentences, &gold);
                 let layout = Layout::new(&labels);
                 let mut task = PatternTask::new(layout.clone(), margin);
-                for half in &halves {
+                for half in &trials[first_half..] {
                     task.add(half, model.bias, corpus.labels(), &ordinary)?;
                 }
                 let weights = task.learn(settings.seed, interrupt)?;
                 Agreement::Patterns { ordinary, layout, weights }
             }
         };
-        if consistency != Consistency::None
-            && !is_interrupted()
-            && let Some(trials) = trials(&mut on_dev, &mut halves, enough)
-        {
-            let own =
-                half_words.into_iter().filter(|own| dev.is_none() && matches!(own, Agreement::Words { .. }));
-            let agreements = own.chain(std::iter::repeat_with(|| model.agreement.clone()));
+        if consistency != Consistency::None && !is_interrupted() && telling > 0 {
+            let own = half_words.into_iter().map(|own| match own {
+                Agreement::None => model.agreement.clone(),
+                own => own,
+            });
+            let agreements = (0..first_half).map(|_| model.agreement.clone()).chain(own);
             for (trial, agreement) in trials.iter_mut().zip(agreements) {
                 trial.set_agreement(agreement);
             }
             if settings.strength.is_none() {
-                model.strength = choice::strength(trials, model.bias, &is_interrupted)?;
+                model.strength = choice::strength(&mut trials[..telling], model.bias, &is_interrupted)?;
             }
             trials.iter_mut().for_each(|trial| trial.model.strength = model.strength);
             if settings.bias.is_none() {
                 // Agreement finds more names, so `O` may need another bias.
-                model.bias = choice::bias(trials, margin, model.bias, &is_interrupted)?;
+                model.bias = choice::bias(&trials[..decisive], margin, model.bias, &is_interrupted)?;
             }
         }
         described.settings.consistency = consistency;
@@ -321,19 +328,6 @@ impl Lesson<'_> {
         }
         summary.push(')');
         Ok(Trained { model: writer, epoch: trained.epoch, score: described.f1, summary })
-    }
-}
-
-/// The data on which choices are made: dev, or else halves of the training data, unless they are too small to
-/// tell anything.
-fn trials<'t, 'd>(
-    on_dev: &'t mut Option<Trial<'d>>,
-    halves: &'t mut [Trial<'d>],
-    enough: bool,
-) -> Option<&'t mut [Trial<'d>]> {
-    match on_dev {
-        Some(trial) => Some(std::slice::from_mut(trial)),
-        None => Some(halves).filter(|halves| enough && !halves.is_empty()),
     }
 }
 
