@@ -49,6 +49,14 @@ pub enum ParserError {
         /// What is wrong.
         problem: String,
     },
+    /// A sentence weight that is no number.
+    #[error("line {line}: `# weight = {value}` is no weight; expected a finite number that is not negative")]
+    Weight {
+        /// Line of the sentence in its file.
+        line: u64,
+        /// What stands there.
+        value: String,
+    },
     /// What was asked for cannot be, whatever the data are.
     #[error("{0}")]
     Usage(#[from] Usage),

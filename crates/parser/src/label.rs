@@ -52,16 +52,25 @@ struct LabelProblem {
     labels: usize,
     bits: u32,
     gold: Vec<u32>,
+    /// How much each word counts.
+    counts: Vec<f32>,
     starts: Vec<usize>,
     features: Vec<u32>,
 }
 
 impl LabelProblem {
     fn new(sentences: &[TrainingSentence], labels: usize, bits: u32) -> Self {
-        let mut task = Self { labels, bits, gold: Vec::new(), starts: vec![0], features: Vec::new() };
+        let mut task = Self {
+            labels,
+            bits,
+            gold: Vec::new(),
+            counts: Vec::new(),
+            starts: vec![0],
+            features: Vec::new(),
+        };
         let mut around = Surroundings::default();
         let mut keys = Vec::new();
-        for TrainingSentence { encoded, heads, labels, .. } in sentences {
+        for TrainingSentence { encoded, heads, labels, weight, .. } in sentences {
             around.load(heads);
             for (word, &gold) in (1..).zip(labels) {
                 keys.clear();
@@ -69,6 +78,7 @@ impl LabelProblem {
                 task.features.extend(keys.iter().map(|&key| HashKernel::index(key, bits)));
                 task.starts.push(task.features.len());
                 task.gold.push(gold);
+                task.counts.push(*weight);
             }
         }
         task
@@ -99,6 +109,7 @@ impl Problem for LabelProblem {
         fingerprint.numbers(self.features.iter().copied());
         fingerprint.numbers(self.starts.iter().map(|&start| start as u32));
         fingerprint.numbers(self.gold.iter().copied());
+        fingerprint.numbers(self.counts.iter().map(|count| count.to_bits()));
         Ok(fingerprint.get())
     }
 }
@@ -138,7 +149,7 @@ impl Separate for LabelProblem {
             difference.push(self.index(feature, gold), 1.0);
             difference.push(self.index(feature, found), -1.0);
         }
-        Ok(Separation { violation: scores[found] - cost - own, cost: 1.0, weight: 1.0 })
+        Ok(Separation { violation: scores[found] - cost - own, cost: 1.0, weight: self.counts[example] })
     }
 }
 

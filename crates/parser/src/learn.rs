@@ -37,6 +37,8 @@ pub(crate) struct TrainingSentence {
     /// The head of each word; 0 is the root.
     pub heads: Vec<usize>,
     pub labels: Vec<u32>,
+    /// How much it counts.
+    pub weight: f32,
     /// Candidate arcs, the right ones among them.
     pub arcs: Vec<(usize, usize)>,
 }
@@ -113,6 +115,10 @@ impl Parts for TreeProblem<'_> {
         decoder.decode(parts, scores, heads).map_err(LearnError::task)?;
         parts.of_tree(heads, |part| predicted[part] = 1.0);
         Ok(())
+    }
+
+    fn weight(&self, example: usize) -> f32 {
+        self.sentences[example].weight
     }
 }
 
@@ -269,8 +275,11 @@ fn encode(
             *ids.entry(name.to_owned()).or_insert(names.len() as u32 - 1)
         };
         let labels = (0..sentence.len()).map(&mut label).collect();
+        let weight = sentence.weight();
+        let weight =
+            weight.map_err(|text| ParserError::Weight { line: sentence.line(), value: text.to_owned() })?;
         let encoded = Encoded::new(sentence, vocabulary);
-        data.push(TrainingSentence { source, encoded, heads, labels, arcs: Vec::new() });
+        data.push(TrainingSentence { source, encoded, heads, labels, weight, arcs: Vec::new() });
     }
     Ok(data)
 }
@@ -354,6 +363,9 @@ fn fingerprint(data: &[TrainingSentence]) -> u64 {
     for sentence in data {
         sentence.encoded.sign(&mut fingerprint);
         sentence.heads.iter().for_each(|&head| fingerprint.number(head as u64));
+        if sentence.weight != 1.0 {
+            fingerprint.number(sentence.weight.to_bits().into());
+        }
     }
     fingerprint.get()
 }

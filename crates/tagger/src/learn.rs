@@ -382,15 +382,8 @@ fn count_labels(sentences: &[Sentence], column: Column) -> usize {
 }
 
 fn sentence_weight(sentence: &Sentence) -> Result<f32, TaggerError> {
-    match sentence.comment("weight") {
-        None => Ok(1.0),
-        Some(text) => text
-            .trim()
-            .parse()
-            .ok()
-            .filter(|weight: &f32| weight.is_finite() && *weight >= 0.0)
-            .ok_or_else(|| TaggerError::Weight { line: sentence.line(), value: text.to_owned() }),
-    }
+    let weight = sentence.weight();
+    weight.map_err(|text| TaggerError::Weight { line: sentence.line(), value: text.to_owned() })
 }
 
 fn build_dictionary(

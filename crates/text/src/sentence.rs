@@ -305,6 +305,14 @@ impl Sentence {
         self.comment("sent_id")
     }
 
+    /// How often the sentence counts in training, by a comment `# weight = …`; once without it. What is no finite
+    /// number from 0 on comes back as it stands.
+    pub fn weight(&self) -> Result<f32, &str> {
+        let Some(text) = self.comment("weight") else { return Ok(1.0) };
+        let weight = text.trim().parse().ok().filter(|weight: &f32| weight.is_finite() && *weight >= 0.0);
+        weight.ok_or(text)
+    }
+
     /// Whether a document starts here: a comment `# newdoc`, a line `-DOCSTART-`, or
     /// [`mark_document`](Sentence::mark_document) said so.
     pub fn starts_document(&self) -> bool {
