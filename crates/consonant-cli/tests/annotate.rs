@@ -291,6 +291,108 @@ fn lines_and_blanks_are_what_the_user_says() {
     assert!(forms(&["--tokenized"]).starts_with("Ann can't row ."), "{}", forms(&["--tokenized"]));
 }
 
+/// The rows of words, with a field of each.
+fn column(output: &Output, field: usize) -> Vec<(String, String)> {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let rows = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let fields = rows.map(|row| row.split('\t').map(str::to_owned).collect::<Vec<_>>());
+    fields.map(|fields| (fields[1].clone(), fields[field].clone())).collect()
+}
+
+#[test]
+fn what_a_user_knows_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let known = folder.path().join("known.tsv");
+    let text = b"Zorblax Widgets hired May in Kiel. The gurgle Zorblax Widgets sells is May's.";
+    let names = |output: &Output| -> Vec<(String, String)> {
+        let label =
+            |misc: &str| misc.split('|').find_map(|entry| entry.strip_prefix("NER=").map(str::to_owned));
+        let rows = column(output, 9).into_iter();
+        rows.filter_map(|(form, misc)| label(&misc).map(|label| (form, label))).collect()
+    };
+    std::fs::write(&known, "# ours\nZorblax Widgets\tPER\n\nKiel\tO\nMay\tLOC\ngurgle\tVERB\n").unwrap();
+    let output = run(
+        text,
+        &["--layers", "tags,entities", "--format", "conllu", "--override", known.to_str().unwrap()],
+    );
+    let found = names(&output);
+    let of = |word: &str| {
+        found.iter().filter(|(form, _)| form == word).map(|(_, label)| &label[..]).collect::<Vec<_>>()
+    };
+    assert_eq!((of("Zorblax"), of("Widgets")), (vec!["B-PER"; 2], vec!["I-PER"; 2]), "{found:?}");
+    assert_eq!(of("May"), ["B-LOC", "B-LOC"], "{found:?}");
+    assert!(of("Kiel").is_empty(), "{found:?}");
+    let tags = column(&output, 3);
+    assert!(tags.contains(&("gurgle".to_owned(), "VERB".to_owned())), "{tags:?}");
+
+    let list = folder.path().join("orgs.txt");
+    std::fs::write(&list, "Zorblax Widgets\n").unwrap();
+    let listed = format!("ORG={}", list.display());
+    let output = run(text, &["--layers", "entities", "--format", "conllu", "--gazetteer", &listed]);
+    let found = names(&output);
+    assert_eq!(found.iter().filter(|(_, label)| label.ends_with("ORG")).count(), 4, "{found:?}");
+
+    std::fs::write(&known, "Kiel\tPLANET\n").unwrap();
+    for (flags, expected, code) in [
+        (["--override", known.to_str().unwrap()], "known.tsv:1: `PLANET` is no type", 2),
+        (["--gazetteer", "PLANET=orgs.txt"], "orgs.txt", 1),
+        (["--gazetteer", "orgs.txt"], "TYPE=FILE", 2),
+    ] {
+        let output = run(b"Kiel.", &flags);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(code) && said.contains(expected), "{said}");
+    }
+}
+
+/// A toy tagger that is trained with dev data, and one that is calibrated later, say the same of themselves.
+#[test]
+fn confidence_comes_from_dev_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let words = |seed: usize| {
+        (0..60).map(move |number| {
+            let (noun, verb) = [("dog", "barks"), ("bark", "rots"), ("saw", "cuts")][(seed + number) % 3];
+            // A share of the verbs is called a noun, so that nobody can be sure.
+            let tag = if (seed + number).is_multiple_of(4) { "NOUN" } else { "VERB" };
+            format!("1\tthe\t_\tDET\t_\t_\t2\tdet\t_\t_\n2\t{noun}\t_\tNOUN\t_\t_\t3\tnsubj\t_\t_\n3\t{verb}\t_\t{tag}\t_\t_\t0\troot\t_\t_\n\n")
+        })
+    };
+    std::fs::write(place("train"), words(0).collect::<String>()).unwrap();
+    std::fs::write(place("dev"), words(1).collect::<String>()).unwrap();
+    let program = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_consonant")).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output
+    };
+    let (train, dev) = (place("train"), place("dev"));
+    for task in ["tagger", "parser"] {
+        let (with, without, later) = (place("with"), place("without"), place("later"));
+        let common = ["train", task, "--train", &train, "--epochs", "3", "--quiet", "--model"];
+        program(&[&common[..], &[&with, "--dev", &dev]].concat());
+        program(&[&common[..], &[&without]].concat());
+        program(&["calibrate", &without, "--dev", &dev, "--output", &later, "--quiet"]);
+        for model in [&with, &later] {
+            let output = program(&["predict", "--model", model, "--confidence", &dev]);
+            let column = column(&output, 9);
+            let key = if task == "tagger" { "TagConfidence=" } else { "HeadConfidence=" };
+            let numbers: Vec<f32> =
+                column.iter().map(|(_, misc)| misc.strip_prefix(key).unwrap().parse().unwrap()).collect();
+            assert_eq!(numbers.len(), 180);
+            assert!(numbers.iter().all(|number| (0.0..=1.0).contains(number)), "{numbers:?}");
+            if task == "tagger" {
+                // Three quarters of the verbs are right, and all of the other words.
+                let mean = |word: usize| numbers.iter().skip(word).step_by(3).sum::<f32>() / 60.0;
+                assert!(mean(0) > 0.95 && (0.6..0.9).contains(&mean(2)), "{} {}", mean(0), mean(2));
+            }
+        }
+        let refused = Command::new(env!("CARGO_BIN_EXE_consonant"))
+            .args(["predict", "--model", &without, "--confidence", &dev])
+            .output()
+            .unwrap();
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("consonant calibrate"));
+    }
+}
+
 #[test]
 fn a_layer_without_its_model_is_refused() {
     let output = annotate(b"Hi.", &["--layers", "tree"]);

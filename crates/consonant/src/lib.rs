@@ -31,6 +31,8 @@ mod error;
 pub mod evaluate;
 #[cfg(feature = "tagger")]
 mod jackknife;
+#[cfg(feature = "pipeline")]
+mod known;
 mod models;
 #[cfg(feature = "pipeline")]
 pub mod pipeline;

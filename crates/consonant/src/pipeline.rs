@@ -4,7 +4,10 @@ use std::io::Read;
 use std::sync::Arc;
 
 use consonant_lemmatizer::LemmatizerOptions;
+use consonant_ner::NerOptions;
+use consonant_parser::ParserOptions;
 use consonant_segmenter::{Rules, SegmenterOptions, Start};
+use consonant_tagger::TaggerOptions;
 use consonant_task::{Annotate, Failure, Reads, Task as _, Unit};
 use consonant_text::plain::{Passage, PassageReader};
 use consonant_text::{Document, Sentence};
@@ -52,14 +55,19 @@ pub struct Certificates {
 #[derive(Debug)]
 pub struct Pipeline {
     segmenter: Segmenter,
-    tagger: Option<Tagger>,
+    pub(crate) tagger: Option<Tagger>,
     lemmatizer: Option<(Lemmatizer, LemmatizerOptions)>,
-    names: Option<Ner>,
+    pub(crate) names: Option<Ner>,
     parser: Option<Parser>,
+    /// Whether the layers say how sure they are.
+    confidence: bool,
 }
 
-/// Passages that are annotated together.
-const BATCH: usize = 8;
+/// Bytes of text that are annotated together, at least, if there are as many.
+const BATCH: usize = 1 << 18;
+/// Models that look beyond a sentence look at so many bytes of a document at least, and at all of one that is not
+/// longer.
+const DOCUMENT: usize = 1 << 17;
 
 impl Pipeline {
     /// The embedded English models, all layers.
@@ -93,6 +101,7 @@ impl Pipeline {
             lemmatizer: lemmatizer.map(|lemmatizer| (lemmatizer, kept)),
             names,
             parser: parser.as_ref().map(Parser::open).transpose().map_err(Error::task)?,
+            confidence: false,
         })
     }
 
@@ -100,6 +109,14 @@ impl Pipeline {
     #[must_use]
     pub fn knowing(mut self, options: SegmenterOptions) -> Self {
         self.segmenter = self.segmenter.knowing(options);
+        self
+    }
+
+    /// The same pipeline with numbers that say how sure the models are of tags, names and heads (in MISC, and beside
+    /// them in JSON): of all answers with a confidence of 0.9, nine in ten are right on text like the dev data.
+    #[must_use]
+    pub fn with_confidence(mut self) -> Self {
+        self.confidence = true;
         self
     }
 
@@ -142,16 +159,19 @@ impl Pipeline {
     pub fn annotate_sentences(&self, sentences: &mut [Sentence]) -> Result<Certificates, Error> {
         let mut certificates = Certificates::default();
         if let Some(tagger) = &self.tagger {
-            certificates.tags = tagger.decode(sentences, &Default::default()).map_err(Error::task)?;
+            let options = TaggerOptions::new().confidence(self.confidence);
+            certificates.tags = tagger.decode(sentences, &options).map_err(Error::task)?;
         }
         if let Some((lemmatizer, options)) = &self.lemmatizer {
             certificates.lemmas = lemmatizer.decode(sentences, options).map_err(Error::task)?;
         }
         if let Some(names) = &self.names {
-            certificates.entities = names.decode(sentences, &Default::default()).map_err(Error::task)?;
+            let options = NerOptions::new().confidence(self.confidence);
+            certificates.entities = names.decode(sentences, &options).map_err(Error::task)?;
         }
         if let Some(parser) = &self.parser {
-            certificates.tree = parser.decode(sentences, &Default::default()).map_err(Error::task)?;
+            let options = ParserOptions::new().confidence(self.confidence);
+            certificates.tree = parser.decode(sentences, &options).map_err(Error::task)?;
         }
         Ok(certificates)
     }
@@ -165,30 +185,42 @@ impl Pipeline {
         mut each: impl FnMut(&[Sentence], Certificates) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut reader = PassageReader::new(stream, Arc::clone(name));
-        let mut passages = vec![Passage::default(); BATCH];
+        let (mut passages, mut document) = (Vec::new(), 0);
         loop {
-            let mut filled = 0;
-            while filled < passages.len() && reader.read(&mut passages[filled]).map_err(Error::from)? {
+            let (mut filled, mut bytes) = (0, 0);
+            while bytes < BATCH {
+                if filled == passages.len() {
+                    passages.push((Passage::default(), false));
+                }
+                let (passage, starts) = &mut passages[filled];
+                if !reader.read(passage).map_err(Error::from)? {
+                    break;
+                }
+                *starts = passage.byte == 0 || document >= DOCUMENT;
+                document = if *starts { 0 } else { document } + passage.text.len();
+                bytes += passage.text.len();
                 filled += 1;
             }
             if filled == 0 {
                 return Ok(());
             }
-            let pieces: Result<Vec<Vec<Sentence>>, Error> =
-                passages[..filled].par_iter().map(|passage| self.segment(passage)).collect();
+            let pieces: Result<Vec<Vec<Sentence>>, Error> = passages[..filled]
+                .par_iter()
+                .map(|(passage, starts)| self.segment(passage, *starts))
+                .collect();
             let mut sentences: Vec<Sentence> = pieces?.into_iter().flatten().collect();
             let certificates = self.annotate_sentences(&mut sentences)?;
             each(&sentences, certificates)?;
         }
     }
 
-    /// The sentences of a passage. For models that look beyond a sentence each passage is a document of its
-    /// own, however long the text is.
-    fn segment(&self, passage: &Passage) -> Result<Vec<Sentence>, Error> {
+    /// The sentences of a passage. For models that look beyond a sentence a document may start with it, in the
+    /// middle of a long text.
+    fn segment(&self, passage: &Passage, starts: bool) -> Result<Vec<Sentence>, Error> {
         let start = if passage.byte == 0 { Start::Document } else { Start::Paragraph };
         let segments = self.segmenter.passage(&passage.text, start, Some(passage.character));
         let mut sentences = segments.map_err(Error::task)?.sentences;
-        sentences.first_mut().into_iter().for_each(Sentence::mark_document);
+        sentences.first_mut().into_iter().filter(|_| starts).for_each(Sentence::mark_document);
         Ok(sentences)
     }
 }

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use consonant_learn::model::Model;
+use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::settings::Field;
 use consonant_task::{
     Annotate, Batch, Data, Explanation, Inspection, Item, ItemError, Reads, Settings, Source, Task, Trained,
@@ -71,14 +71,18 @@ impl Registry {
         self.tasks().find(|task| task.name() == name)
     }
 
-    /// Opens a model by the task that it names; `name` is for messages.
-    pub fn open(&self, model: &Model, name: &str) -> Result<Box<dyn AnyModel>, Error> {
-        let task = self.get(model.task()).ok_or_else(|| Error::UnknownTask {
+    /// The task that a model names; `name` is for messages.
+    pub fn task_of(&self, model: &Model, name: &str) -> Result<&dyn AnyTask, Error> {
+        self.get(model.task()).ok_or_else(|| Error::UnknownTask {
             name: name.to_owned(),
             task: model.task().to_owned(),
             known: self.tasks().map(AnyTask::name).collect::<Vec<_>>().join(", "),
-        })?;
-        task.open(model)
+        })
+    }
+
+    /// Opens a model by the task that it names; `name` is for messages.
+    pub fn open(&self, model: &Model, name: &str) -> Result<Box<dyn AnyModel>, Error> {
+        self.task_of(model, name)?.open(model)
     }
 }
 
@@ -194,6 +198,14 @@ pub trait AnyTask: Debug + Send + Sync {
     ) -> Result<Trained, Error>;
     /// Opens a model.
     fn open(&self, model: &Model) -> Result<Box<dyn AnyModel>, Error>;
+    /// A model that knows how sure it may be of its answers, from files with gold answers; `None` where
+    /// [`Task::calibrate`] learns nothing.
+    fn calibrate(
+        &self,
+        model: &Model,
+        files: &[PathBuf],
+        annotator: Option<&dyn Annotate>,
+    ) -> Result<Option<ModelWriter>, Error>;
     /// The settings that a model was trained with, as a file that would train it again.
     fn stored_settings(&self, model: &Model) -> Result<String, Error>;
 }
@@ -247,6 +259,12 @@ fn read_all<T: Task>(paths: &[PathBuf], formats: &[consonant_text::Format]) -> R
         file.iter_mut().for_each(Item::begin_document);
     }
     Ok(files.into_iter().flatten().collect())
+}
+
+/// Adds to a model how sure it may be of its answers; says whether anything was learned.
+fn calibrate<T: Task>(model: &Model, writer: &mut ModelWriter, items: &[T::Item]) -> Result<bool, Error> {
+    let calibration = T::open(model).map_err(Error::task)?.calibrate(items).map_err(Error::task)?;
+    Ok(calibration.map(|calibration| calibration.store(writer)).is_some())
 }
 
 impl<T: Task> AnyTask for Entry<T> {
@@ -343,10 +361,29 @@ impl<T: Task> AnyTask for Entry<T> {
         T::check(&settings)?;
         let names: Vec<String> =
             files.sources.iter().flatten().map(|path| path.display().to_string()).collect();
-        T::train(&data, &settings, watch).map_err(|error| match Error::task(error) {
+        let trained = T::train(&data, &settings, watch).map_err(|error| match Error::task(error) {
             Error::Task(source) => Error::Training { files: names.join(", "), source },
             other => other,
-        })
+        });
+        let mut trained = trained?;
+        if let Some(dev) = data.dev {
+            calibrate::<T>(&Model::from_bytes(&trained.model.to_bytes())?, &mut trained.model, dev)?;
+        }
+        Ok(trained)
+    }
+
+    fn calibrate(
+        &self,
+        model: &Model,
+        files: &[PathBuf],
+        annotator: Option<&dyn Annotate>,
+    ) -> Result<Option<ModelWriter>, Error> {
+        let mut items = read_all::<T>(files, T::SOURCES[0].formats)?;
+        if let Some(annotator) = annotator {
+            T::prepare(&mut items, annotator).map_err(Error::boxed)?;
+        }
+        let mut writer = ModelWriter::from_model(model)?;
+        Ok(calibrate::<T>(model, &mut writer, &items)?.then_some(writer))
     }
 
     fn open(&self, model: &Model) -> Result<Box<dyn AnyModel>, Error> {

@@ -9,7 +9,9 @@ use consonant_learn::trainer::TrainingAlgorithm as _;
 use consonant_sequence::features::{Resources, TypeSums};
 use consonant_sequence::inference::TransitionMask;
 use consonant_sequence::{Algorithm, ChainModel, Strength};
-use consonant_task::{Batch, Data, Inspection, Reads, Source, Task, Trained, Unit, Watch, Workers};
+use consonant_task::{
+    Batch, Calibration, Data, Inspection, Reads, Source, Task, Trained, Unit, Watch, Workers,
+};
 use consonant_text::entity::Scheme;
 use consonant_text::{Format, Sentence};
 use serde::de::Error as _;
@@ -18,6 +20,7 @@ use serde_json::json;
 
 use crate::decode::{NerOptions, Worker, pair_scores};
 use crate::features::{FeatureReader, Features};
+use crate::known::Knowledge;
 use crate::learn::{self, NerSettings};
 use crate::occurrences::OrdinaryWords;
 use crate::parts::LabelSet;
@@ -94,6 +97,10 @@ pub struct Ner {
     /// How much agreement counts beside the sentence's own chain.
     pub(crate) strength: f32,
     pub(crate) description: Arc<Description>,
+    /// What a user knows of names.
+    pub(crate) known: Arc<Knowledge>,
+    /// How sure it may be of names.
+    pub(crate) calibration: Option<Arc<Calibration>>,
     names: Option<FeatureNames>,
     pub(crate) workers: Workers<Worker>,
 }
@@ -213,6 +220,8 @@ impl Task for Ner {
             transitions: pair_scores(&chain, Some(&mask)),
             names: FeatureNames::open(model, TASK)?,
             description: Arc::new(description),
+            known: Arc::default(),
+            calibration: Calibration::open(model)?.map(Arc::new),
             workers: Workers::new(),
             chain,
             labels,
@@ -236,6 +245,10 @@ impl Task for Ner {
 
     fn decode(&self, items: &mut [Sentence], options: &NerOptions) -> Result<Vec<Unit>, NerError> {
         self.label(items, options)
+    }
+
+    fn calibrate(&self, items: &[Sentence]) -> Result<Option<Calibration>, NerError> {
+        self.learn_confidence(items)
     }
 
     fn inspect(&self, top: usize) -> Inspection {

@@ -9,7 +9,8 @@ use consonant_learn::table::HashKernel;
 use consonant_learn::trainer::{Method, TrainingAlgorithm as _};
 use consonant_map::{Graph, solver};
 use consonant_task::{
-    Certificate, Data, Inspection, Reads, Solver, Source, Task, Trained, Unit, Usage, Watch, Workers,
+    Calibration, Certificate, Data, Inspection, NO_CONFIDENCE, Reads, Solver, Source, Task, Trained, Unit,
+    Usage, Watch, Workers, log_odds,
 };
 use consonant_text::sentence::Layer;
 use consonant_text::{Format, Sentence};
@@ -57,6 +58,7 @@ pub struct Parser {
     labels: HashKernel,
     /// Strongest first.
     names: Option<FeatureNames>,
+    calibration: Option<Arc<Calibration>>,
     workers: Workers<Workspace>,
 }
 
@@ -82,6 +84,14 @@ struct Workspace {
     heads: Vec<usize>,
     labelling: LabelWorkspace,
     labels: Vec<u32>,
+}
+
+impl Workspace {
+    /// The log-odds of the head of each word of the sentence parsed last, by the model of single arcs.
+    fn beliefs(&self) -> Vec<f32> {
+        let heads = self.heads.iter().enumerate();
+        heads.map(|(word, &head)| log_odds(self.pruning.probability(head, word + 1).into())).collect()
+    }
 }
 
 impl Task for Parser {
@@ -134,12 +144,16 @@ impl Task for Parser {
                 settings.ignored_columns(),
             )),
             description: Arc::new(description),
+            calibration: Calibration::open(model)?.map(Arc::new),
             workers: Workers::new(),
         })
     }
 
     fn decode(&self, items: &mut [Sentence], options: &ParserOptions) -> Result<Vec<Unit>, ParserError> {
-        let settings = &self.description.settings;
+        let (settings, confidence) = (&self.description.settings, options.confidence);
+        if confidence && self.calibration.is_none() {
+            return Err(Usage(NO_CONFIDENCE.to_owned()).into());
+        }
         let options = TreeDecoderOptions {
             method: options.decoder.map_or(solver::Method::Ad3, |Solver(method)| method),
             projective: settings.projective && options.decoder.is_none(),
@@ -152,7 +166,24 @@ impl Task for Parser {
             worker.decoder.options = options.clone();
             worker
         };
-        items.par_iter_mut().map_init(take, |worker, sentence| self.parse(sentence, worker)).collect()
+        let parse = |worker: &mut _, sentence: &mut Sentence| self.parse(sentence, worker, confidence);
+        items.par_iter_mut().map_init(take, |worker, sentence| parse(worker, sentence)).collect()
+    }
+
+    fn calibrate(&self, items: &[Sentence]) -> Result<Option<Calibration>, ParserError> {
+        let mut parsed = items.to_vec();
+        let answers: Result<Vec<Vec<(f32, bool)>>, ParserError> = items
+            .par_iter()
+            .zip(&mut parsed)
+            .map(|(gold, parsed)| {
+                let mut worker = self.workers.take(Workspace::default);
+                self.parse(parsed, &mut worker, false)?;
+                let beliefs = if parsed.is_empty() { Vec::new() } else { worker.beliefs() };
+                let beliefs = beliefs.into_iter().enumerate().filter(|(word, _)| gold.head(*word).is_some());
+                Ok(beliefs.map(|(word, belief)| (belief, gold.head(word) == parsed.head(word))).collect())
+            })
+            .collect();
+        Ok(Calibration::fit(1.0, answers?.into_iter().flatten().collect()))
     }
 
     fn inspect(&self, top: usize) -> Inspection {
@@ -201,7 +232,12 @@ impl Parser {
         Ok(())
     }
 
-    fn parse(&self, sentence: &mut Sentence, worker: &mut Workspace) -> Result<Unit, ParserError> {
+    fn parse(
+        &self,
+        sentence: &mut Sentence,
+        worker: &mut Workspace,
+        confidence: bool,
+    ) -> Result<Unit, ParserError> {
         let start = Instant::now();
         if sentence.is_empty() {
             return Ok(Unit { certificate: Certificate::exact(0.0), tokens: 0 });
@@ -214,6 +250,12 @@ impl Parser {
         for (word, (&head, &label)) in heads.iter().zip(labels.iter()).enumerate() {
             sentence.set_head(word, Some(head as u32))?;
             sentence.set(word, Layer::Deprel, names.get(label as usize).map_or("_", String::as_str))?;
+        }
+        if let Some(calibration) = self.calibration.as_deref().filter(|_| confidence) {
+            for (word, belief) in worker.beliefs().into_iter().enumerate() {
+                let confidence = format!("{:.3}", calibration.confidence(belief));
+                sentence.set_misc(word, "HeadConfidence", Some(&confidence))?;
+            }
         }
         // With pruning, scoring and labelling.
         certificate.seconds = start.elapsed().as_secs_f64();

@@ -44,11 +44,20 @@ pub struct PruningWorkspace {
     /// By modifier, then head, the word itself included.
     scores: Vec<f32>,
     marginals: Vec<f32>,
+    /// Heads of each row, the root among them.
+    width: usize,
     order: Vec<usize>,
     complete: Option<Arborescence>,
     tree_scores: Vec<f64>,
     tree: arborescence::Workspace,
     links: Vec<u32>,
+}
+
+impl PruningWorkspace {
+    /// The probability of an arc of the sentence pruned last.
+    pub(crate) fn probability(&self, head: usize, modifier: usize) -> f32 {
+        self.marginals[(modifier - 1) * self.width + head].clamp(0.0, 1.0)
+    }
 }
 
 const SECTION: &str = "pruner";
@@ -102,6 +111,7 @@ impl Pruner {
         arcs: &mut Vec<(usize, usize)>,
     ) -> Result<(), ParserError> {
         let width = words + 1;
+        workspace.width = width;
         let PruningWorkspace { sums, scores, marginals, order, complete, tree_scores, tree, links, .. } =
             workspace;
         marginals.clear();
@@ -203,6 +213,10 @@ impl Parts for PruningProblem<'_> {
             }
         }
         Ok(())
+    }
+
+    fn weight(&self, example: usize) -> f32 {
+        self.sentences[example].weight
     }
 
     /// The most probable head of each word; trainers that only decode are not used here.

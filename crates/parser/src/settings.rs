@@ -88,6 +88,9 @@ consonant_task::settings! {
         /// How trees are found: ad3, subgradient or exact (default: ad3; for projective models, dynamic
         /// programming).
         decoder: Option<Solver> = None, "NAME";
+        /// Adds how sure the model is of each head, in MISC as `HeadConfidence=0.87`: of all heads with this number,
+        /// so many are right. Known from the dev data of the training, or from `consonant calibrate`.
+        confidence: bool = false, "";
     }
 }
 

@@ -28,6 +28,8 @@ pub struct ChainModel {
     grams: LabelGrams,
     rule: Rule,
     groups: Vec<Group>,
+    /// What all scores are multiplied by.
+    scale: f32,
 }
 
 #[derive(Debug, Clone)]
@@ -109,7 +111,16 @@ impl ChainModel {
         if decoding == Decoding::Scaled && scales.len() != labels.len() + 1 {
             return Err(damaged("there is not one scale for each label"));
         }
-        Ok(Self { labels, parts, grams, rule: Rule { decoding, sides, scales }, groups })
+        Ok(Self { labels, parts, grams, rule: Rule { decoding, sides, scales }, groups, scale: 1.0 })
+    }
+
+    /// The same model with all scores multiplied: the best labels stay, and their probabilities are more alike the
+    /// smaller the number is.
+    #[must_use]
+    pub fn scaled(&self, scale: f32) -> Self {
+        let mut model = Self { scale: self.scale * scale, ..self.clone() };
+        model.groups.iter_mut().flat_map(|group| &mut group.grams).for_each(|weight| *weight *= scale);
+        model
     }
 
     /// The labels.
@@ -403,12 +414,15 @@ impl ChainDecoder {
                     self.model.parts.gather(&self.entries, scores);
                 }
             }
+            if self.model.scale != 1.0 {
+                nodes.iter_mut().for_each(|score| *score *= self.model.scale);
+            }
             edges.clear();
             if let Some(pairs) = &group.pairs {
                 edges.resize(sentence.len().saturating_sub(1) * labels * labels, 0.0);
                 for (token, scores) in edges.chunks_exact_mut(labels * labels).enumerate() {
                     for &key in sentence.pair_features(token + 1) {
-                        pairs.add(key, 1.0, scores);
+                        pairs.add(key, self.model.scale, scores);
                     }
                 }
             }

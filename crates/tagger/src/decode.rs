@@ -1,11 +1,12 @@
 //! How a tagger decodes: sentences to features, features to scores, scores to the best labels.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use consonant_sequence::features::{FeatureWorkspace, TypeSums};
 use consonant_sequence::inference::{Candidates, ScoredPath};
 use consonant_sequence::{ChainDecoder, SentenceKeys};
-use consonant_task::{Certificate, Unit};
+use consonant_task::{Calibration, Certificate, Unit, log_odds};
 use consonant_text::Sentence;
 use consonant_text::document::ranges;
 use rayon::prelude::*;
@@ -20,12 +21,57 @@ consonant_task::settings! {
     pub struct TaggerOptions {
         /// Adds the probability of each label, in MISC as `Prob=0.987`.
         marginals: bool = false, "";
+        /// Adds how sure the model is of each label, in MISC as `TagConfidence=0.98`: of all labels with this number,
+        /// so many are right. Known from the dev data of the training, or from `consonant calibrate`.
+        confidence: bool = false, "";
         /// Adds the K best outputs of each sentence, as comments `# tags_2 = score label label …`.
         n_best: usize = 1, "K" in 1.0..=1000.0;
     }
 }
 
+/// Scales at which probabilities are looked at: those of perceptrons say nothing at their own.
+const SCALES: [f32; 9] = [1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125, 0.00390625];
+/// Sentences by which a scale is chosen.
+const SAMPLE: usize = 400;
+
 impl Tagger {
+    /// How sure it may be of its labels, by those of sentences that it did not learn from.
+    pub(crate) fn learn_confidence(
+        &self,
+        sentences: &[Sentence],
+    ) -> Result<Option<Calibration>, TaggerError> {
+        let mut tagged = sentences.to_vec();
+        self.tag(&mut tagged, &TaggerOptions::new())?;
+        let answers = |scale: f32, count: usize| -> Result<Vec<(f32, bool)>, TaggerError> {
+            let mut worker = Worker::new(self)?;
+            let mut soft = Arc::new(self.chain().scaled(scale)).decoder(None)?;
+            let (mut answers, mut gold, mut own) = (Vec::new(), String::new(), String::new());
+            for (sentence, tagged) in sentences.iter().zip(&tagged).take(count) {
+                let beliefs = worker.beliefs(self, tagged, &mut soft)?;
+                for (word, belief) in beliefs.into_iter().enumerate() {
+                    if let Some(gold) = self.column().label(sentence, word, &mut gold) {
+                        answers.push((belief, self.column().label(tagged, word, &mut own) == Some(gold)));
+                    }
+                }
+            }
+            Ok(answers)
+        };
+        // The scale under which what came out is likeliest.
+        let mut best = (f64::NEG_INFINITY, 1.0);
+        for scale in SCALES {
+            let answers = answers(scale, SAMPLE)?;
+            let likelihood = answers.iter().map(|&(belief, right)| {
+                let odds = if right { f64::from(-belief) } else { f64::from(belief) };
+                -odds.exp().ln_1p()
+            });
+            let likelihood: f64 = likelihood.sum();
+            if likelihood > best.0 {
+                best = (likelihood, scale);
+            }
+        }
+        Ok(Calibration::fit(best.1, answers(best.1, sentences.len())?))
+    }
+
     /// Tags sentences in place. The outcome is the same for any number of threads.
     ///
     /// Where the tagger has [constant words](crate::ConstantWords), sentences of a document should come in
@@ -88,6 +134,8 @@ pub(crate) struct Worker {
     narrowed: Candidates,
     path: Vec<u32>,
     paths: Vec<ScoredPath>,
+    /// The chain at the scale of the confidences.
+    soft: Option<ChainDecoder>,
 }
 
 impl Worker {
@@ -102,7 +150,50 @@ impl Worker {
             narrowed: Candidates::new(),
             path: Vec::new(),
             paths: Vec::new(),
+            soft: None,
         })
+    }
+
+    /// The log-odds of each label of a tagged sentence, by a chain of the same labels.
+    fn beliefs(
+        &mut self,
+        tagger: &Tagger,
+        sentence: &Sentence,
+        soft: &mut ChainDecoder,
+    ) -> Result<Vec<f32>, TaggerError> {
+        if sentence.is_empty() {
+            return Ok(Vec::new());
+        }
+        let limited = self.limit(tagger, sentence, &[]);
+        self.score(tagger, sentence, limited, Some(&mut *soft));
+        let (labels, column) = (tagger.chain().labels(), tagger.column());
+        let allowed = limited.then_some(&self.allowed);
+        let mut name = String::new();
+        let own: Vec<Option<u32>> = (0..sentence.len())
+            .map(|word| column.label(sentence, word, &mut name).and_then(|name| labels.get(name)))
+            .collect();
+        Ok(soft.marginals(allowed, |posterior| {
+            let probability = |(word, label): (usize, &Option<u32>)| {
+                label.map_or(0.0, |label| posterior.node(word)[label as usize])
+            };
+            own.iter().enumerate().map(probability).map(log_odds).collect()
+        })?)
+    }
+
+    /// Writes how sure the model is of the labels of a sentence.
+    fn add_confidence(&mut self, tagger: &Tagger, sentence: &mut Sentence) -> Result<(), TaggerError> {
+        let calibration = tagger.calibration()?;
+        let mut soft = match self.soft.take() {
+            Some(soft) => soft,
+            None => Arc::new(tagger.chain().scaled(calibration.scale())).decoder(None)?,
+        };
+        let beliefs = self.beliefs(tagger, sentence, &mut soft)?;
+        self.soft = Some(soft);
+        for (word, belief) in beliefs.into_iter().enumerate() {
+            let confidence = calibration.confidence(belief);
+            sentence.set_misc(word, "TagConfidence", Some(&format!("{confidence:.3}")))?;
+        }
+        Ok(())
     }
 
     /// Tags a sentence; the words in `fixed` have the labels given there.
@@ -119,7 +210,7 @@ impl Worker {
             return Ok(Unit { certificate: Certificate::exact(0.0), tokens });
         }
         let limited = self.limit(tagger, sentence, fixed);
-        self.score(tagger, sentence, limited);
+        self.score(tagger, sentence, limited, None);
         let allowed = limited.then_some(&self.allowed);
         self.chain.narrow(allowed, &mut self.narrowed);
         let value = self.chain.best(Some(&self.narrowed), &mut self.path)?;
@@ -144,6 +235,9 @@ impl Worker {
                 sentence.set_comment(&format!("tags_{}", rank + 1), Some(&text))?;
             }
         }
+        if options.confidence {
+            self.add_confidence(tagger, sentence)?;
+        }
         let certificate = Certificate::exact(value).after(1, start.elapsed().as_secs_f64());
         Ok(Unit { certificate, tokens })
     }
@@ -151,24 +245,34 @@ impl Worker {
     /// Lists the labels that each word may have; says whether there is any limit.
     fn limit(&mut self, tagger: &Tagger, sentence: &Sentence, fixed: &[(usize, u32)]) -> bool {
         self.allowed.clear();
-        let dictionary = tagger.dictionary();
-        if dictionary.is_none() && fixed.is_empty() {
+        let (dictionary, known) = (tagger.dictionary(), tagger.known());
+        if dictionary.is_none() && fixed.is_empty() && known.is_empty() {
             return false;
         }
+        let known = known.of(sentence);
         let mut fixed = fixed.iter().peekable();
         for word in 0..sentence.len() {
-            match (fixed.next_if(|(at, _)| *at == word), dictionary) {
-                (Some((_, label)), _) => self.allowed.push(&[*label]),
-                (None, Some(dictionary)) => {
+            let fixed = fixed.next_if(|(at, _)| *at == word);
+            match (known.get(word).copied().flatten(), fixed, dictionary) {
+                (Some(labels), ..) => self.allowed.push(labels),
+                (None, Some((_, label)), _) => self.allowed.push(&[*label]),
+                (None, None, Some(dictionary)) => {
                     dictionary.push(tagger.view().key(sentence, word), &mut self.allowed)
                 }
-                (None, None) => self.allowed.push_all(),
+                (None, None, None) => self.allowed.push_all(),
             }
         }
         true
     }
 
-    fn score(&mut self, tagger: &Tagger, sentence: &Sentence, limited: bool) {
+    /// Scores a sentence, by another chain of the same labels if there is one.
+    fn score(
+        &mut self,
+        tagger: &Tagger,
+        sentence: &Sentence,
+        limited: bool,
+        other: Option<&mut ChainDecoder>,
+    ) {
         let (extractor, view) = (tagger.extractor(), tagger.view());
         let text = |word: usize, column: usize| view.text(sentence, word, column);
         extractor.load(&mut self.features, sentence.len(), text);
@@ -184,7 +288,8 @@ impl Worker {
             }
         }
         let (features, sums) = (&self.features, &mut self.sums);
-        self.chain.score_with(&self.keys, |table, group, word, scores| {
+        let chain = other.unwrap_or(&mut self.chain);
+        chain.score_with(&self.keys, |table, group, word, scores| {
             if settled && allowed.at(word).is_some_and(|labels| labels.len() == 1) {
                 return;
             }

@@ -68,4 +68,7 @@ pub enum TaggerError {
         /// What was asked for.
         ours: String,
     },
+    /// What was asked for cannot be, whatever the data are.
+    #[error("{0}")]
+    Usage(#[from] consonant_task::Usage),
 }

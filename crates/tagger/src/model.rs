@@ -7,12 +7,16 @@ use consonant_learn::names::{FeatureNames, WantedNames};
 use consonant_learn::trainer::TrainingAlgorithm as _;
 use consonant_sequence::features::{Extractor, Resources, Templates};
 use consonant_sequence::{Algorithm, ChainModel, Strength};
-use consonant_task::{Data, Explanation, Inspection, Source, Task, Trained, Unit, Watch, Workers};
+use consonant_task::{
+    Calibration, Data, Explanation, Inspection, NO_CONFIDENCE, Source, Task, Trained, Unit, Usage, Watch,
+    Workers,
+};
 use consonant_text::{Format, Sentence};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::decode::{TaggerOptions, Worker};
+use crate::known::Knowledge;
 use crate::learn::{self, TaggerSettings};
 use crate::view::View;
 use crate::{Column, ConstantWords, TagDictionary, TaggerError};
@@ -42,6 +46,8 @@ pub struct Tagger {
     dictionary: Option<Arc<TagDictionary>>,
     constant: Arc<ConstantWords>,
     description: Arc<Description>,
+    known: Arc<Knowledge>,
+    calibration: Option<Arc<Calibration>>,
     names: Option<FeatureNames>,
     pub(crate) workers: Workers<Worker>,
 }
@@ -91,6 +97,8 @@ impl Task for Tagger {
             dictionary,
             constant: Arc::new(ConstantWords::open(model)?),
             description: Arc::new(description),
+            known: Arc::default(),
+            calibration: Calibration::open(model)?.map(Arc::new),
             names: FeatureNames::open(model, TASK)?,
             workers: Workers::new(),
         })
@@ -98,6 +106,10 @@ impl Task for Tagger {
 
     fn decode(&self, items: &mut [Sentence], options: &TaggerOptions) -> Result<Vec<Unit>, TaggerError> {
         self.tag(items, options)
+    }
+
+    fn calibrate(&self, items: &[Sentence]) -> Result<Option<Calibration>, TaggerError> {
+        self.learn_confidence(items)
     }
 
     fn inspect(&self, top: usize) -> Inspection {
@@ -151,6 +163,19 @@ impl Tagger {
     /// The tag dictionary, if there is one.
     pub fn dictionary(&self) -> Option<&TagDictionary> {
         self.dictionary.as_deref()
+    }
+
+    /// How sure it may be of its labels.
+    pub(crate) fn calibration(&self) -> Result<&Calibration, Usage> {
+        self.calibration.as_deref().ok_or_else(|| Usage(NO_CONFIDENCE.to_owned()))
+    }
+
+    pub(crate) fn known(&self) -> &Knowledge {
+        &self.known
+    }
+
+    pub(crate) fn with_knowledge(&self, known: Arc<Knowledge>) -> Self {
+        Self { known, ..self.clone() }
     }
 
     /// The words that keep one label through a document.

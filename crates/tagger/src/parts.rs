@@ -7,7 +7,7 @@ use consonant_text::{Layer, Sentence};
 use crate::script;
 
 /// Separates the two halves of a joint label; no tag has it.
-const JOINT: char = ' ';
+pub(crate) const JOINT: char = ' ';
 
 consonant_task::names! {
     /// The column that is predicted.

@@ -11,12 +11,14 @@
 
 #![forbid(unsafe_code)]
 
+mod confidence;
 mod inspection;
 mod item;
 mod task;
 mod watch;
 mod workers;
 
+pub use confidence::{Calibration, NO_CONFIDENCE, calibration_error, log_odds};
 pub use consonant_learn::settings::{Settings, Usage};
 pub use consonant_learn::{names, settings};
 pub use consonant_map::{Certificate, Status};

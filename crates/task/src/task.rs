@@ -10,7 +10,7 @@ use consonant_map::solver::Method;
 use consonant_text::Format;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{Annotate, Batch, Explanation, Failure, Inspection, Item, Usage, Watch};
+use crate::{Annotate, Batch, Calibration, Explanation, Failure, Inspection, Item, Usage, Watch};
 
 /// A kind of model: what it decodes, how it is trained, opened, applied and looked into.
 ///
@@ -96,6 +96,13 @@ pub trait Task: Debug + Send + Sync + Sized + 'static {
 
     /// What the model is and has learned, with this many of its strongest weights.
     fn inspect(&self, top: usize) -> Inspection;
+
+    /// How sure it may be of its answers, learned from items with gold answers that it did not learn from; `None` for
+    /// tasks that do not say, and for too few items.
+    fn calibrate(&self, items: &[Self::Item]) -> Result<Option<Calibration>, Self::Error> {
+        let _ = items;
+        Ok(None)
+    }
 
     /// What decided each choice of an item; `None` for tasks that cannot say.
     fn explain(&self, item: &Self::Item) -> Option<Result<Vec<Explanation>, Self::Error>> {

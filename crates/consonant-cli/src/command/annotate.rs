@@ -1,7 +1,7 @@
 //! `consonant annotate`: raw text to sentences, tokens, tags, names and trees.
 
 use std::collections::HashMap;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufReader, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -53,11 +53,29 @@ pub struct Annotate {
     models: Option<PathBuf>,
     #[command(flatten)]
     known: Flags<SegmenterOptions>,
+    /// Say how sure the models are of tags, names and heads: in MISC, and beside them in JSONL.
+    #[arg(long)]
+    confidence: bool,
+    /// Names of a type that the text may speak of, one a line; a hint to the recognizer, which the sentence may
+    /// outweigh. Can be given several times.
+    #[arg(long, value_name = "TYPE=FILE", value_parser = listed)]
+    gazetteer: Vec<(String, PathBuf)>,
+    /// What is certain: lines of a word or phrase, a tab, and its type of names, `O` for none, or its tag.
+    #[arg(long = "override", value_name = "FILE")]
+    overrides: Vec<PathBuf>,
     /// Write a file for each input into this folder, under the input's name.
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     output_dir: Option<PathBuf>,
     #[command(flatten)]
     output: Destination,
+}
+
+fn listed(text: &str) -> Result<(String, PathBuf), String> {
+    let (kind, path) = text
+        .split_once('=')
+        .filter(|(kind, path)| !kind.is_empty() && !path.is_empty())
+        .ok_or("expected TYPE=FILE, as in PER=people.txt")?;
+    Ok((kind.to_owned(), path.into()))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -123,7 +141,20 @@ impl Annotate {
             Format::Svg => Writer::Svg(Svg::default()),
         };
         let english = models == Models::Embedded;
-        let pipeline = Pipeline::open(&models, layers)?.knowing(self.known.settings()?);
+        let mut pipeline = Pipeline::open(&models, layers)?.knowing(self.known.settings()?);
+        if self.confidence {
+            pipeline = pipeline.with_confidence();
+        }
+        for (kind, path) in &self.gazetteer {
+            let input = Input::open(path)?;
+            let name = Arc::clone(input.name());
+            pipeline = pipeline.with_gazetteer(kind, BufReader::new(input)).with_context(|| name)?;
+        }
+        for path in &self.overrides {
+            let input = Input::open(path)?;
+            let name = Arc::clone(input.name());
+            pipeline = pipeline.with_overrides(&name, BufReader::new(input))?;
+        }
         if let Some(folder) = &self.output_dir {
             let outputs = places(&files, folder, format)?;
             let progress = context.progress("annotating files", Some(files.len() as u64));

@@ -1,6 +1,7 @@
 //! The commands, one file each. A command is a struct of its flags and a `run` that does the work.
 
 mod annotate;
+mod calibrate;
 mod check;
 mod completions;
 mod convert;
@@ -31,6 +32,7 @@ pub enum Command {
     Link(link::Link),
     Train(train::Train),
     Predict(predict::Predict),
+    Calibrate(calibrate::Calibrate),
     Evaluate(evaluate::Evaluate),
     Inspect(inspect::Inspect),
     Convert(convert::Convert),
@@ -52,6 +54,7 @@ impl Command {
             Command::Link(command) => command.run(context),
             Command::Train(command) => command.run(context),
             Command::Predict(command) => command.run(context),
+            Command::Calibrate(command) => command.run(context),
             Command::Evaluate(command) => command.run(context),
             Command::Inspect(command) => command.run(context),
             Command::Convert(command) => command.run(context),

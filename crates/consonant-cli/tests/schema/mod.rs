@@ -24,6 +24,7 @@ fn keep(value: &Value, schema: &Value, root: &Value, at: &str) {
                     "object" => value.is_object(),
                     "array" => value.is_array(),
                     "string" => value.is_string(),
+                    "number" => value.is_number(),
                     "integer" => value.is_u64() || value.is_i64(),
                     other => panic!("the test does not know the type {other}"),
                 };

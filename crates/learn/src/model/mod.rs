@@ -322,6 +322,15 @@ impl ModelWriter {
         Self { task: task.into(), metadata, sections: Vec::new() }
     }
 
+    /// A copy of a model, to add to.
+    pub fn from_model(model: &Model) -> Result<Self, LearnError> {
+        let mut writer = Self::new(model.task(), model.metadata().clone());
+        for (name, _) in model.sections() {
+            writer.array(name, &model.array::<u8>(name)?);
+        }
+        Ok(writer)
+    }
+
     /// Adds a section of numbers; one of the same name is replaced.
     pub fn array<T: Number>(&mut self, name: impl Into<String>, numbers: &[T]) -> &mut Self {
         let name = name.into();

@@ -102,6 +102,12 @@ pub struct TokenRecord {
     /// Everything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub misc: Option<String>,
+    /// How sure the tagger is of the tags, if it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag_confidence: Option<f32>,
+    /// How sure the parser is of the head, if it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head_confidence: Option<f32>,
     /// The first character; words of a multiword token have its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_char: Option<usize>,
@@ -129,6 +135,9 @@ pub struct EntityRecord {
     /// The type, such as `LOC`.
     #[serde(rename = "type")]
     pub kind: String,
+    /// How sure the recognizer is of it, if it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f32>,
 }
 
 impl Record for SentenceRecord {
@@ -184,6 +193,8 @@ impl From<&Sentence> for SentenceRecord {
         }
         let place =
             |word: usize| surface.get(token_of[word]).map(|(place, _)| (place.start, place.end)).unzip();
+        let confidence =
+            |word: usize, key: &str| sentence.misc_entry(word, key).and_then(|number| number.parse().ok());
         let (mut tokens, mut multiword, mut empty) =
             (Vec::with_capacity(sentence.len()), Vec::new(), Vec::new());
         for row in sentence.rows() {
@@ -203,6 +214,8 @@ impl From<&Sentence> for SentenceRecord {
                 RowId::Word(word) => {
                     let word = word as usize - 1;
                     token.head = sentence.head(word);
+                    token.tag_confidence = confidence(word, "TagConfidence");
+                    token.head_confidence = confidence(word, "HeadConfidence");
                     (token.start_char, token.end_char) = place(word);
                     tokens.push(token);
                 }
@@ -227,6 +240,7 @@ impl From<&Sentence> for SentenceRecord {
                     end_char: covered.last().map(|(place, _)| place.end),
                     text: spelled(covered),
                     kind: entity.kind.to_owned(),
+                    confidence: confidence(entity.words.start, "NameConfidence"),
                 }
             })
             .collect();
