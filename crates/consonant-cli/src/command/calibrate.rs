@@ -30,7 +30,7 @@ pub struct Calibrate {
     #[arg(long, value_name = "MODEL")]
     tagger: Option<PathBuf>,
     /// Where the model goes.
-    #[arg(long, short, value_name = "OUT")]
+    #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
 }
 
