@@ -22,7 +22,7 @@ use crate::features::FeatureReader;
 use crate::model::{Agreement, Scope};
 use crate::occurrences::{Occurrences, OrdinaryWords};
 use crate::parts::{gold_entities, gold_labels, has_tags, write, written_labels};
-use crate::patterns::{GroupLinks, GroupProblem, Layout, PatternDecoder, to_json};
+use crate::patterns::{GroupLinks, GroupProblem, Layout, PatternDecoder, reachable, to_json};
 use crate::scores::SentenceScores;
 use crate::words::{self, WordProblem};
 use crate::{Ner, NerError};
@@ -66,6 +66,17 @@ pub(crate) struct Readings {
 struct Belief {
     words: Range<usize>,
     odds: f32,
+}
+
+/// Which labels of a group are looked at.
+#[derive(Clone, Copy)]
+enum Look {
+    /// All.
+    Every,
+    /// Those that a best assignment can have.
+    Reachable,
+    /// Those that the chain scores so much below its best at most.
+    Near(f32),
 }
 
 /// The labels of a group's sentences and how they were found.
@@ -251,11 +262,18 @@ impl Ner {
         let (scores, weights) = (self.scores(sentences)?, self.strengthened(weights));
         let mut graphs = Vec::new();
         for group in groups(sentences) {
-            self.with_group(sentences, &scores, &group, (ordinary, layout, &weights), None, |problem| {
-                if !problem.links.is_empty() {
-                    graphs.push(to_json(problem, &self.labels));
-                }
-            });
+            self.with_group(
+                sentences,
+                &scores,
+                &group,
+                (ordinary, layout, &weights),
+                Look::Every,
+                |problem| {
+                    if !problem.links.is_empty() {
+                        graphs.push(to_json(problem, &self.labels));
+                    }
+                },
+            );
         }
         Ok(graphs)
     }
@@ -287,18 +305,23 @@ impl Ner {
         scores: &[SentenceScores],
         group: &[usize],
         (ordinary, layout, weights): (&OrdinaryWords, &Layout, &[f32]),
-        slack: Option<f32>,
+        look: Look,
         work: impl FnOnce(&GroupProblem<'_>) -> R,
     ) -> R {
         let members: Vec<&Sentence> = group.iter().map(|&number| &sentences[number]).collect();
         let scores: Vec<&SentenceScores> = group.iter().map(|&number| &scores[number]).collect();
         let links = &GroupLinks::read(&members, ordinary);
         let transitions = &self.transitions;
-        let candidates = slack.map(|slack| {
-            let mut all = Vec::new();
-            scores.iter().for_each(|of| of.candidates(transitions, slack, &mut all));
-            all
-        });
+        let candidates = match look {
+            _ if links.is_empty() => None,
+            Look::Every => None,
+            Look::Near(slack) => {
+                let mut all = Vec::new();
+                scores.iter().for_each(|of| of.candidates(transitions, slack, &mut all));
+                Some(all)
+            }
+            Look::Reachable => Some(reachable(layout, links, weights, &scores, transitions)),
+        };
         let candidates = candidates.as_deref();
         work(&GroupProblem { layout, links, scores: &scores, transitions, weights, candidates })
     }
@@ -346,6 +369,7 @@ impl Ner {
     ) -> Result<Vec<Answer>, NerError> {
         let weights = self.strengthened(weights);
         let parts = (ordinary, layout, &weights[..]);
+        let look = slack.map_or(Look::Reachable, Look::Near);
         groups(sentences)
             .into_par_iter()
             .map_init(
@@ -353,7 +377,7 @@ impl Ner {
                 |decoder, group| {
                     let start = Instant::now();
                     let (paths, mut certificate) =
-                        self.with_group(sentences, scores, &group, parts, slack, |problem| {
+                        self.with_group(sentences, scores, &group, parts, look, |problem| {
                             decoder.decode(problem)
                         })?;
                     certificate.seconds = start.elapsed().as_secs_f64();

@@ -77,43 +77,52 @@ impl SentenceScores {
 
     /// For each word, the labels whose best sequence scores at most `slack` less than the best of all.
     pub(crate) fn candidates(&self, transitions: &[f32], slack: f32, candidates: &mut Vec<Vec<u32>>) {
+        let labels = self.nodes.len() / self.path.len().max(1);
+        let losses = self.losses(transitions);
+        for (&own, losses) in self.path.iter().zip(losses.chunks_exact(labels.max(1))) {
+            // Rounding must not leave a word without a label.
+            let near = |&label: &u32| losses[label as usize] <= slack || label == own;
+            candidates.push((0..labels as u32).filter(near).collect());
+        }
+    }
+
+    /// For each word and label, how much less than the best of all the best sequence scores that has it.
+    pub(crate) fn losses(&self, transitions: &[f32]) -> Vec<f32> {
         let words = self.path.len();
         if words == 0 {
-            return;
+            return Vec::new();
         }
         let labels = self.nodes.len() / words;
         let table = |word: usize| self.table(word, transitions);
         let mut forward = self.nodes.clone();
         for word in 1..words {
-            let table = table(word);
-            for label in 0..labels {
-                let before = (0..labels).map(|previous| {
-                    forward[(word - 1) * labels + previous] + table[previous * labels + label]
-                });
-                forward[word * labels + label] += before.fold(f32::NEG_INFINITY, f32::max);
+            let (before, now) = forward.split_at_mut(word * labels);
+            let before = &before[(word - 1) * labels..];
+            let mut best = vec![f32::NEG_INFINITY; labels];
+            for (from, row) in before.iter().zip(table(word).chunks_exact(labels)) {
+                best.iter_mut().zip(row).for_each(|(best, step)| *best = best.max(from + step));
             }
+            now.iter_mut().zip(best).for_each(|(score, best)| *score += best);
         }
         let mut backward = vec![0.0; labels];
         let best = forward[(words - 1) * labels..].iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let first = candidates.len();
-        candidates.resize(first + words, Vec::new());
+        let mut losses = vec![0.0; words * labels];
         for word in (0..words).rev() {
             if word + 1 < words {
-                let table = table(word + 1);
-                let after: Vec<f32> =
-                    (0..labels).map(|next| backward[next] + self.nodes[(word + 1) * labels + next]).collect();
-                for label in 0..labels {
-                    let ways = (0..labels).map(|next| table[label * labels + next] + after[next]);
-                    backward[label] = ways.fold(f32::NEG_INFINITY, f32::max);
+                let nodes = &self.nodes[(word + 1) * labels..][..labels];
+                let after: Vec<f32> = backward.iter().zip(nodes).map(|(next, node)| next + node).collect();
+                for (score, row) in backward.iter_mut().zip(table(word + 1).chunks_exact(labels)) {
+                    *score = row
+                        .iter()
+                        .zip(&after)
+                        .map(|(step, next)| step + next)
+                        .fold(f32::NEG_INFINITY, f32::max);
                 }
             }
-            let through = |label: usize| forward[word * labels + label] + backward[label];
-            let kept = (0..labels).filter(|&label| through(label) >= best - slack).map(|label| label as u32);
-            candidates[first + word].extend(kept);
-            // Rounding must not leave a word without a label.
-            if candidates[first + word].is_empty() {
-                candidates[first + word].push(self.path[word]);
-            }
+            let through = forward[word * labels..][..labels].iter().zip(&backward);
+            let row = losses[word * labels..][..labels].iter_mut();
+            row.zip(through).for_each(|(loss, (before, after))| *loss = best - (before + after));
         }
+        losses
     }
 }

@@ -10,11 +10,13 @@ mod export;
 mod learn;
 mod links;
 mod network;
+mod reach;
 
 pub(crate) use export::to_json;
 pub(crate) use learn::PatternTask;
 pub(crate) use links::{GroupLinks, Layout};
 pub(crate) use network::GroupProblem;
+pub(crate) use reach::reachable;
 
 use consonant_map::oracle::sequence::Sequence;
 use consonant_map::pattern::PatternModel;

@@ -49,6 +49,44 @@ fn every_decoder_agrees_with_enumeration() {
     assert!(certified[0] * 10 >= rounds * 9, "{certified:?}");
 }
 
+/// Chains of all degrees of certainty: the best assignment stays, and sure chains leave nothing to decide.
+#[test]
+fn what_is_out_of_reach_is_in_no_best_assignment() {
+    let mut random = Random(17);
+    let (mut left, mut settled) = (0, 0);
+    for round in 0..200 {
+        let sample = sample(&mut random, round % 2 == 0);
+        let layout = Layout::new(&sample.labels);
+        let members: Vec<&Sentence> = sample.sentences.iter().collect();
+        let links = GroupLinks::read(&members, &OrdinaryWords::default());
+        let mut weights = random.weights(layout.parameters());
+        let size = [0.01, 0.1, 0.3, 1.0, 3.0][round % 5];
+        weights.iter_mut().for_each(|weight| *weight *= size);
+        let scores: Vec<&SentenceScores> = sample.scores.iter().collect();
+        let candidates = reachable(&layout, &links, &weights, &scores, &sample.transitions);
+        let mut problem = GroupProblem {
+            layout: &layout,
+            links: &links,
+            scores: &scores,
+            transitions: &sample.transitions,
+            weights: &weights,
+            candidates: None,
+        };
+        let mut best = f64::NEG_INFINITY;
+        every_labelling(&sample, |paths| best = best.max(problem.value(paths)));
+        problem.candidates = Some(&candidates);
+        let (_, certificate) = PatternDecoder::new(Method::Exact, None).decode(&problem).unwrap();
+        assert!(
+            (certificate.value().unwrap() - best).abs() < 1e-4,
+            "round {round}: {certificate:?}, optimum {best}"
+        );
+        assert!(certificate.bound() >= best - 1e-4, "round {round}: {certificate:?}, optimum {best}");
+        left += candidates.iter().filter(|labels| labels.len() > 1).count();
+        settled += candidates.iter().filter(|labels| labels.len() == 1).count();
+    }
+    assert!(left > 100 && settled > 100, "{left} {settled}");
+}
+
 #[test]
 fn settled_tokens_change_nothing_but_the_size() {
     let mut random = Random(5);
