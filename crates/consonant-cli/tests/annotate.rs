@@ -344,6 +344,30 @@ fn what_a_user_knows_holds() {
     }
 }
 
+#[test]
+fn the_embedded_models_say_how_sure_they_are() {
+    let output = run(
+        b"Ann Smith lives in Kiel. Colorless green ideas sleep furiously.",
+        &["--confidence", "--format", "jsonl"],
+    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut names = 0;
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let sentence: serde_json::Value = serde_json::from_str(line).unwrap();
+        schema::check(&sentence);
+        let is_share =
+            |value: &serde_json::Value| value.as_f64().is_some_and(|share| share > 0.0 && share <= 1.0);
+        for token in sentence["tokens"].as_array().unwrap() {
+            assert!(is_share(&token["tag_confidence"]) && is_share(&token["head_confidence"]), "{token}");
+        }
+        for entity in sentence["entities"].as_array().into_iter().flatten() {
+            assert!(is_share(&entity["confidence"]), "{entity}");
+            names += 1;
+        }
+    }
+    assert!(names > 0);
+}
+
 /// A toy tagger that is trained with dev data, and one that is calibrated later, say the same of themselves.
 #[test]
 fn confidence_comes_from_dev_data() {

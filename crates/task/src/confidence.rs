@@ -55,7 +55,17 @@ impl Calibration {
         let knot = |(count, right, beliefs): (f64, f64, f64)| {
             ((beliefs / count) as f32, ((right + 0.5) / (count + 1.0)) as f32)
         };
-        Some(Self { scale, knots: blocks.into_iter().map(knot).collect() })
+        let mut knots: Vec<(f32, f32)> = Vec::with_capacity(blocks.len());
+        for (belief, share) in blocks.into_iter().map(knot) {
+            // Shares are drawn towards a half, the more the smaller a block is; and who cannot be surer stands
+            // several times at the end.
+            match knots.last_mut() {
+                Some(last) if last.0 >= belief => last.1 = last.1.max(share),
+                Some(&mut (_, before)) => knots.push((belief, share.max(before))),
+                None => knots.push((belief, share)),
+            }
+        }
+        Some(Self { scale, knots })
     }
 
     /// What scores are multiplied by before probabilities are computed.
@@ -148,6 +158,18 @@ mod tests {
         assert!(calibration_error(&told) < 0.02, "{}", calibration_error(&told));
         let curve: Vec<f32> = (-50..100).map(|step| calibration.confidence(step as f32 / 10.0)).collect();
         assert!(curve.is_sorted() && curve.iter().all(|share| (0.0..=1.0).contains(share)));
+    }
+
+    #[test]
+    fn who_cannot_be_surer_is_told_apart_no_more() {
+        let mut seen = answers(300, 5, |_| 0.8);
+        seen.extend((0..5000).map(|number| (100.0, number % 50 != 0)));
+        seen.extend((0..30).map(|_| (20.0, true)));
+        let calibration = Calibration::fit(1.0, seen).unwrap();
+        let mut writer = ModelWriter::new("toy", serde_json::json!({}));
+        calibration.store(&mut writer);
+        assert!(Calibration::open(&Model::from_bytes(&writer.to_bytes()).unwrap()).is_ok());
+        assert!((calibration.confidence(100.0) - 0.98).abs() < 0.01);
     }
 
     #[test]
