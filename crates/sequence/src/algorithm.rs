@@ -53,10 +53,12 @@ pub const NEGATIVES: Parameter = Parameter::new("negatives");
 pub const SAMPLES: Parameter = Parameter::new("samples");
 /// The least probability of a wrong label, when chosen by threshold.
 pub const THRESHOLD: Parameter = Parameter::new("threshold");
-/// Iterations before the choice by threshold.
+/// Iterations before the choice by threshold, half of all at most.
 pub const AFTER: Parameter = Parameter::new("after");
 /// How pieces are decoded: 0 with local normalization, 1 globally with learned scales, 2 globally.
 pub const DECODE: Parameter = Parameter::new("decode");
+/// Whether single labels, or sentences for the beam, are visited in a new random order in each epoch.
+pub const SHUFFLE: Parameter = Parameter::new("shuffle");
 /// The width of the beam.
 pub const WIDTH: Parameter = Parameter::new("width");
 
@@ -65,6 +67,13 @@ const NODES: ParameterInfo = ALL_NODES.info(
     0.0,
     1.0,
     "1: every label of a piece is predicted with its own features, 0: only the last label of a piece",
+);
+
+const LABELS_AT_RANDOM: ParameterInfo = SHUFFLE.info(
+    1.0,
+    0.0,
+    1.0,
+    "1: single labels of the whole text in a random order, 0: sentence after sentence as they stand in it, as in the paper",
 );
 
 /// The algorithms, each described once: the enumeration, the list of its members and the records follow. What
@@ -134,7 +143,7 @@ algorithms! {
             ),
             SAMPLES.info(3.0, 1.0, 1e6, "wrong labels for each position, when sampled"),
             THRESHOLD.info(0.2, 0.0, 1.0, "the least probability of a wrong label, when chosen by threshold"),
-            AFTER.info(20.0, 0.0, 1e6, "iterations before the choice by threshold"),
+            AFTER.info(20.0, 0.0, 1e6, "iterations before the choice by threshold; half of all at most"),
             DECODE.info(
                 0.0, 0.0, 2.0,
                 "0: local normalization, 1: global with a learned scale for each previous label, 2: global",
@@ -146,15 +155,19 @@ algorithms! {
         with own: &[NODES];
     /// Averaged perceptron on single labels, given the gold labels around them: linear in the number of labels.
     PseudoPerceptron = "pseudo-perceptron", Method::AveragedPerceptron, Objective::PseudoLikelihood,
-        "Ruokolainen, Silfverberg, Kurimo & Lindén 2014, Accelerated estimation of CRFs, EACL";
+        "Ruokolainen, Silfverberg, Kurimo & Lindén 2014, Accelerated estimation of CRFs, EACL"
+        with own: &[LABELS_AT_RANDOM];
     /// Averaged perceptron on single labels of each factor, given the gold labels of the factor: linear in the number of labels.
     PiecewisePseudoPerceptron = "piecewise-pseudo-perceptron", Method::AveragedPerceptron, Objective::PiecewisePseudoLikelihood,
         "Ruokolainen, Silfverberg, Kurimo & Lindén 2014, Accelerated estimation of CRFs, EACL"
-        with own: &[NODES];
+        with own: &[NODES, LABELS_AT_RANDOM];
     /// Averaged perceptron on prefixes: decoded by a beam, updated where the gold prefix leaves it.
     BeamEarlyUpdate = "beam-early-update", Method::AveragedPerceptron, Objective::EarlyUpdate,
         "Collins & Roark 2004, Incremental parsing with the perceptron algorithm, ACL; Huang, Fayong & Guo 2012, NAACL"
-        with own: &[WIDTH.info(1.0, 1.0, 1e6, "the width of the beam")];
+        with own: &[
+            WIDTH.info(1.0, 1.0, 1e6, "the width of the beam"),
+            SHUFFLE.info(1.0, 0.0, 1.0, "1: sentences in a random order, 0: as they stand in the text, as in the paper"),
+        ];
 }
 
 impl TrainingAlgorithm for Algorithm {

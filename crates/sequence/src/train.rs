@@ -8,7 +8,7 @@ use consonant_learn::table::Precision;
 use consonant_learn::trainer::{self, EpochReport, Method, Outcome, Parameter, Run, Stop, TrainingAlgorithm};
 use rayon::prelude::*;
 
-use crate::algorithm::{Algorithm, Objective as Kind, Training, WIDTH};
+use crate::algorithm::{Algorithm, Objective as Kind, SHUFFLE, Training, WIDTH};
 use crate::corpus::Corpus;
 use crate::decoding::{Assembly, Rule};
 use crate::diagram::{Decoding, Diagram, Nota};
@@ -176,19 +176,32 @@ pub fn train<'a>(
         }) as trainer::Scorer<'_>
     });
 
-    let (mut initial, mut negatives, mut remaining) = (run.initial.take().or_else(base), None, epochs);
+    if plan.training.has(SHUFFLE) {
+        run.shuffle &= plan.training.is_on(SHUFFLE);
+    }
+    let (mut initial, mut negatives, mut history) = (run.initial.take().or_else(base), None, Vec::new());
     if let Some((probability, after)) = threshold(&diagram) {
         // The first stage is short and comes out the same each time, so only the second is worth a
-        // checkpoint.
+        // checkpoint. It has half of the epochs at most: what it chooses is to be learned, and measured on dev.
         let objective = Objective::new(corpus, &diagram, mask, seed, None)?;
-        let first = run.part(after.min(epochs), initial);
+        let first = run.part(after.min(epochs / 2), initial);
         let trained = trainer::train_differentiable(&objective, &training, first)?;
         negatives = Some(Negatives::above(corpus, &trained.weights, probability)?);
-        (initial, remaining) = (Some(trained.weights), epochs - after.min(epochs));
+        (initial, history) = (Some(trained.weights), trained.history);
     }
+    let (done, before) = history.last().map_or((0, 0.0), |last: &EpochReport| (last.epoch, last.seconds));
+    let later = move |report: &EpochReport| EpochReport {
+        epoch: report.epoch + done,
+        seconds: report.seconds + before,
+        ..*report
+    };
     let checkpoint = run.checkpoint.take();
-    let run = Run { patience, checkpoint, dev, ..run.part(remaining, initial) };
-    let Outcome { weights, epoch, best, history, stop } = match algorithm.objective() {
+    let mut run = Run { patience, checkpoint, dev, ..run.part(epochs - done, initial) };
+    run.progress = run
+        .progress
+        .take()
+        .map(|mut hear| Box::new(move |report: &EpochReport| hear(&later(report))) as trainer::Listener<'_>);
+    let Outcome { weights, epoch, best, history: second, stop } = match algorithm.objective() {
         Kind::EarlyUpdate if plan.diagram.is_none() => {
             let objective = EarlyUpdate::new(corpus, plan.training.get(WIDTH) as usize, mask)?;
             trainer::train(&objective, &training, run)?
@@ -201,11 +214,12 @@ pub fn train<'a>(
             }
         }
     };
+    history.extend(second.iter().map(later));
     if scaled {
         rule.decoding = Decoding::Scaled;
         rule.scales = learn_scales(corpus, &weights, threads)?;
     }
-    Ok(TrainedChain { corpus, rule, weights, diagram, epoch, best, history, stop })
+    Ok(TrainedChain { corpus, rule, weights, diagram, epoch: epoch + done, best, history, stop })
 }
 
 fn threshold(diagram: &Diagram) -> Option<(f64, usize)> {

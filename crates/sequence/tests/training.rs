@@ -3,7 +3,7 @@
 use consonant_learn::hash::{combine, key};
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::table::Precision;
-use consonant_learn::trainer::{Run, TrainingAlgorithm};
+use consonant_learn::trainer::{EpochReport, Run, TrainingAlgorithm};
 use consonant_sequence::inference::TransitionMask;
 use consonant_sequence::{
     Algorithm, ChainModel, Corpus, CorpusBuilder, CorpusOptions, Dev, Diagram, Plan, SentenceKeys, Sentences,
@@ -193,6 +193,48 @@ fn nota_trains_with_every_choice_of_negatives_and_decoding() {
             );
             assert_eq!(predict_from_file(&trained, &dev_set, Precision::Single), paths);
         }
+    }
+}
+
+#[test]
+fn both_stages_of_nota_count_as_one_training_and_dev_is_measured_however_short_it_is() {
+    let (training_set, dev_set) = (generate(150, 1), generate(60, 2));
+    let corpus = corpus(&training_set, CorpusOptions { order: 1, ..CorpusOptions::default() });
+    let dev = encode(&corpus, &dev_set);
+    let after = |epochs: usize, after: f64| {
+        let mut heard = Vec::new();
+        let listen = |report: &EpochReport| heard.push((report.epoch, report.dev.is_some()));
+        let run = Run { epochs, progress: Some(Box::new(listen)), ..Run::default() };
+        let measured = Dev { sentences: &dev, candidates: None, metric: None };
+        let training = plain("piecewise-nota", &[("after", after), ("delta", 0.0), ("epsilon", 0.0)]);
+        let trained = train(&corpus, &training, Some(measured), run).unwrap();
+        let history: Vec<(usize, bool)> =
+            trained.history.iter().map(|report| (report.epoch, report.dev.is_some())).collect();
+        assert!(trained.best.is_some() && history.iter().any(|&(epoch, _)| epoch == trained.epoch));
+        assert!(trained.history.is_sorted_by(|one, next| one.seconds <= next.seconds));
+        drop(trained);
+        assert_eq!(heard, history);
+        history
+    };
+    let stages = |first: usize, all: usize| (1..=all).map(|epoch| (epoch, epoch > first)).collect::<Vec<_>>();
+    assert_eq!(after(12, 4.0), stages(4, 12));
+    assert_eq!(after(12, 20.0), stages(6, 12));
+    assert_eq!(after(1, 20.0), stages(0, 1));
+}
+
+#[test]
+fn pseudo_perceptrons_visit_labels_at_random_or_as_they_stand_in_the_text() {
+    let training_set = generate(40, 1);
+    let corpus = corpus(&training_set, CorpusOptions { order: 1, ..CorpusOptions::default() });
+    for name in ["pseudo-perceptron", "piecewise-pseudo-perceptron", "beam-early-update"] {
+        let weights = |parameters: &[(&str, f64)], shuffle: bool, seed: u64| {
+            let run = Run { epochs: 2, shuffle, seed, ..Run::default() };
+            train(&corpus, &plain(name, parameters), None, run).unwrap().weights
+        };
+        let text = weights(&[("shuffle", 0.0)], true, 1);
+        assert_eq!(text, weights(&[], false, 1), "{name}");
+        assert_eq!(text, weights(&[("shuffle", 0.0)], true, 2), "{name}");
+        assert_ne!(text, weights(&[], true, 1), "{name}");
     }
 }
 
