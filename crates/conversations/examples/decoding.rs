@@ -1,20 +1,11 @@
-//! Decodes conversations with every decoder and tells how that went, as JSON: for benchmarks and for
-//! docs/threads.md.
+//! Decodes a conversation of random scores with every decoder and tells how that went, as JSON: for `bench/run`.
 //!
-//! `cargo run --release -p consonant-conversations --example decoding -- MODEL FILE DECODER ITERATIONS
-//! [whole] [unfinished]` links the conversations of a file; `whole` keeps links that need no search,
-//! `unfinished` leaves open what two-slave does.
-//!
-//! `… -- generate UNITS SEED OUT.json` makes a conversation of random scores, writes it as a problem for
-//! `consonant solve`, and decodes it with all decoders.
+//! `cargo run --release -p consonant-conversations --example decoding -- generate UNITS SEED OUT.json` makes
+//! the conversation, writes it as a problem for `consonant solve`, and decodes it.
 
 use std::error::Error;
 
-use consonant_conversations::{Constraint, GraphKind, LinkDecoder, LinkMethod, LinkParts, Linker};
-use consonant_learn::model::Model;
-use consonant_task::Task as _;
-use consonant_text::evaluate::LinkScores;
-use consonant_text::jsonl::{JsonlReader, Thread};
+use consonant_conversations::{Constraint, GraphKind, LinkDecoder, LinkMethod, LinkParts};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -22,47 +13,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let answer = match words[..] {
         ["generate", units, seed, out] => generate(units.parse()?, seed.parse()?, out)?,
-        [model, file, method, iterations, ref more @ ..] => {
-            let mut decoder = LinkDecoder::new(method.parse()?);
-            decoder.max_iterations = iterations.parse()?;
-            (decoder.reduce, decoder.finish) = (!more.contains(&"whole"), !more.contains(&"unfinished"));
-            link(model, file, decoder)?
-        }
-        _ => return Err("expected MODEL FILE DECODER ITERATIONS, or generate UNITS SEED OUT.json".into()),
+        _ => return Err("expected generate UNITS SEED OUT.json".into()),
     };
     println!("{answer}");
     Ok(())
-}
-
-fn link(model: &str, file: &str, mut decoder: LinkDecoder) -> Result<Value, Box<dyn Error>> {
-    let linker = Linker::open(&Model::open(model)?)?;
-    let gold: Vec<Thread> = JsonlReader::<_, Thread>::open(file)?.collect::<Result<_, _>>()?;
-    let mut scores = LinkScores::default();
-    let (mut value, mut bound, mut seconds, mut slowest, mut certified, mut iterations) =
-        (0.0, 0.0, 0.0, 0.0f64, 0, 0);
-    let mut present = Vec::new();
-    for thread in &gold {
-        let (parts, part_scores) = linker.score(thread);
-        let certificate = decoder.decode(&parts, &part_scores, &mut present)?;
-        let links = parts.links().iter().zip(&present).filter(|(_, on)| **on).map(|(&link, _)| link);
-        scores.conversation(thread.links.iter().copied(), links);
-        value += certificate.value().unwrap_or(f64::NEG_INFINITY);
-        bound += certificate.bound();
-        seconds += certificate.seconds;
-        slowest = slowest.max(certificate.seconds);
-        iterations += certificate.iterations;
-        certified += usize::from(certificate.is_optimal());
-    }
-    Ok(json!({
-        "f1": scores.score().f1,
-        "conversations": gold.len(),
-        "certified": certified,
-        "value": value,
-        "bound": bound,
-        "seconds": seconds,
-        "slowest": slowest,
-        "iterations": iterations,
-    }))
 }
 
 /// Links around -1.5, one of each row around 1; pairs and triples a fifth and a tenth as strong.

@@ -27,9 +27,11 @@ consonant_task::names! {
     /// How links that depend on each other are found.
     #[derive(Default)]
     pub enum LinkMethod {
-        /// A tree and a cut that agree; what they leave open is searched (Qian & Liu 2014).
+        /// A tree and a cut that agree, with small slaves; what they leave open is searched.
         #[default]
         TwoSlave = "two-slave",
+        /// A tree and a cut that agree, as Qian & Liu (2014) have it.
+        TreeCut = "tree-cut",
         /// A cover by spanning trees with a slave for each triple, the naive decomposition.
         SpanningTrees = "spanning-trees",
         /// Alternating directions.
@@ -60,6 +62,7 @@ pub struct LinkDecoder {
     model: PatternModel,
     tree: Vec<usize>,
     two_slave: TwoSlave,
+    tree_cut: TwoSlave,
     spanning_trees: SpanningTrees,
 }
 
@@ -76,6 +79,7 @@ impl Default for LinkDecoder {
             model: PatternModel::default(),
             tree: Vec::new(),
             two_slave: TwoSlave::default(),
+            tree_cut: TwoSlave::of_the_paper(MasterOptions::default()),
             spanning_trees: SpanningTrees::default(),
         }
     }
@@ -157,7 +161,9 @@ impl LinkDecoder {
 
     fn solve(&mut self) -> Result<Solution, LinkerError> {
         let method = match self.method {
-            LinkMethod::TwoSlave | LinkMethod::SpanningTrees => return self.decompose(),
+            LinkMethod::TwoSlave | LinkMethod::TreeCut | LinkMethod::SpanningTrees => {
+                return self.decompose();
+            }
             LinkMethod::Ad3 => Method::Ad3,
             LinkMethod::Subgradient => Method::Subgradient,
             LinkMethod::Exact => Method::Exact,
@@ -167,7 +173,7 @@ impl LinkDecoder {
         Ok(solve(&build_graph(&self.problem)?, method, &limits).expect("these methods take every factor"))
     }
 
-    /// By two-slave or spanning trees.
+    /// By a tree and a cut, or by spanning trees.
     fn decompose(&mut self) -> Result<Solution, LinkerError> {
         build_patterns(&self.problem, &mut self.model, &mut self.tree)?;
         let options = MasterOptions {
@@ -176,12 +182,19 @@ impl LinkDecoder {
             tree: std::mem::take(&mut self.tree),
             ..MasterOptions::default()
         };
-        let (solution, options) = if self.method == LinkMethod::SpanningTrees {
-            self.spanning_trees.options = options;
-            (self.spanning_trees.solve(&self.model), &mut self.spanning_trees.options)
-        } else {
-            self.two_slave.options = options;
-            (self.two_slave.solve(&self.model), &mut self.two_slave.options)
+        let (solution, options) = match self.method {
+            LinkMethod::SpanningTrees => {
+                self.spanning_trees.options = options;
+                (self.spanning_trees.solve(&self.model), &mut self.spanning_trees.options)
+            }
+            LinkMethod::TreeCut => {
+                self.tree_cut.options = MasterOptions { step: self.tree_cut.options.step, ..options };
+                (self.tree_cut.solve(&self.model), &mut self.tree_cut.options)
+            }
+            _ => {
+                self.two_slave.options = options;
+                (self.two_slave.solve(&self.model), &mut self.two_slave.options)
+            }
         };
         self.tree = std::mem::take(&mut options.tree);
         Ok(solution)

@@ -30,8 +30,14 @@ pub(crate) const WEIGHTS: &str = "weights";
 consonant_task::settings! {
     /// How links are found.
     pub struct LinkerOptions {
-        /// How models that must agree are decoded: two-slave, spanning-trees, ad3, subgradient or exact.
+        /// How models that must agree are decoded: two-slave, tree-cut, spanning-trees, ad3, subgradient or
+        /// exact.
         decoder: LinkMethod = LinkMethod::TwoSlave, "NAME";
+        /// Iterations of the decoder at most.
+        max_iterations: usize = 200, "N" in 1.0.., research;
+        /// Decides beforehand which links need no search, and finishes what two-slave leaves open; without it the
+        /// decoder has all links to itself, as in the paper.
+        shortcuts: bool = true, "on|off", research;
     }
 }
 
@@ -188,7 +194,9 @@ Data is JSONL: {"id", "units": [{"author", "time", "text"}], "links": [[source, 
         let link = |thread: &mut Thread| {
             let start = Instant::now();
             let mut workspace = self.workers.take(Workspace::default);
-            workspace.decoder.method = options.decoder;
+            let decoder = &mut workspace.decoder;
+            (decoder.method, decoder.max_iterations) = (options.decoder, options.max_iterations);
+            (decoder.reduce, decoder.finish) = (options.shortcuts, options.shortcuts);
             let mut certificate =
                 workspace.decode(&self.read(thread), self.shape, |keys| self.weights.sum(keys))?;
             certificate.seconds = start.elapsed().as_secs_f64();

@@ -89,9 +89,13 @@ fn links_are_learned_with_every_graph_and_survive_the_file() {
         assert_eq!(Some(score), trained.score, "the file says what training saw");
         assert!(units.iter().all(|unit| unit.certificate.is_optimal()));
         for &method in LinkMethod::ALL {
-            let mut others = dev.clone();
-            linker.decode(&mut others, &LinkerOptions::new().decoder(method)).unwrap();
-            assert!(f1(&dev, &others) > score - 0.05, "{graph}, {method}");
+            for shortcuts in [true, false] {
+                let options =
+                    LinkerOptions::new().decoder(method).shortcuts(shortcuts).max_iterations(100usize);
+                let mut others = dev.clone();
+                linker.decode(&mut others, &options).unwrap();
+                assert!(f1(&dev, &others) > score - 0.05, "{graph}, {method}, {shortcuts}");
+            }
         }
         assert_eq!(linker.inspect(7).tables[0].rows.len(), 7);
         let explained = linker.explain(&dev[0]).unwrap().unwrap();

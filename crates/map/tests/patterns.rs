@@ -81,7 +81,9 @@ fn the_scale_of_scores_does_not_matter() {
 /// Edges between all vertices and nothing else: section 3.1 of the paper.
 #[test]
 fn fully_connected_pairwise_models_against_enumeration() {
-    let mut solver = TwoSlave::default();
+    let (mut solver, mut of_the_paper) =
+        (TwoSlave::default(), TwoSlave::of_the_paper(MasterOptions::default()));
+    assert_eq!((of_the_paper.reduction, of_the_paper.options.step), (Reduction::Lifted, RUSH));
     for seed in 0..200 {
         let mut random = Random::new(seed);
         let states = 2 + seed as usize % 2;
@@ -95,8 +97,7 @@ fn fully_connected_pairwise_models_against_enumeration() {
                 model.add_edge(v, u, table).unwrap();
             }
         }
-        for reduction in [Reduction::Tight, Reduction::Lifted] {
-            solver.reduction = reduction;
+        for solver in [&mut solver, &mut of_the_paper] {
             check(&model, &solver.solve(&model), &format!("seed {seed}"));
         }
     }

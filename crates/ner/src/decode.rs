@@ -33,7 +33,8 @@ const MOST_TABLES: usize = 1 << 14;
 consonant_task::settings! {
     /// What is wanted beside the names, and how they are found.
     pub struct NerOptions {
-        /// How models that must agree are decoded: two-slave, spanning-trees, ad3, subgradient or exact.
+        /// How models that must agree are decoded: two-slave, tree-cut, spanning-trees, ad3, subgradient or
+        /// exact.
         decoder: Option<Solver> = None, "NAME";
         /// Adds the probability of each label by the sentence's chain, in MISC as `Prob=0.987`.
         marginals: bool = false, "";
@@ -346,7 +347,7 @@ impl Ner {
             Agreement::Patterns { ordinary, layout, weights } => {
                 let method = method.unwrap_or(Method::TwoSlave);
                 if method == Method::Subgradient {
-                    return Err(self.refuse(method, "two-slave, spanning-trees, ad3 or exact"));
+                    return Err(self.refuse(method, "two-slave, tree-cut, spanning-trees, ad3 or exact"));
                 }
                 self.agree_by_patterns(
                     sentences,

@@ -94,7 +94,7 @@ fn units_carry_certificates() {
     let model = trained(settings(Consistency::Patterns), true);
     let mut sentences = read(&documents(5, 4, true));
     let mut values = Vec::new();
-    for method in [Method::TwoSlave, Method::SpanningTrees, Method::Ad3, Method::Exact] {
+    for method in [Method::TwoSlave, Method::SpanningTrees, Method::Ad3, Method::Exact, Method::TreeCut] {
         let units = model.decode(&mut sentences, &by(method)).unwrap();
         assert_eq!(units.len(), 5);
         assert_eq!(units.iter().map(|unit| unit.tokens).sum::<usize>(), 75);

@@ -11,7 +11,7 @@ const write = (problem) => `{"variables": [\n${problem.variables.map((part) => "
 
 export default function start(root, given) {
   const example = h("select", { "aria-label": "Example" }, Object.entries(names).map(([key, name]) => h("option", { value: key }, name)), h("option", { value: "own" }, "your own"));
-  const method = h("select", { "aria-label": "Method" }, ["exact", "ad3", "subgradient", "two-slave", "spanning-trees"].map((name) => h("option", name)));
+  const method = h("select", { "aria-label": "Method" }, ["exact", "ad3", "subgradient", "two-slave", "tree-cut", "spanning-trees"].map((name) => h("option", name)));
   method.value = given.get("method") ?? "exact";
   const input = editor({ "aria-label": "Problem" }, "code");
   const own = given.get("problem");

@@ -13,6 +13,7 @@
 #![cfg(all(unix, feature = "embedded-models"))]
 
 mod material;
+mod papers;
 
 use std::fs;
 use std::path::{Path, PathBuf};

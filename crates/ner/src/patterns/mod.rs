@@ -48,7 +48,10 @@ impl PatternDecoder {
         Self {
             method,
             model: PatternModel::new(),
-            two_slave: TwoSlave::new(options.clone()),
+            two_slave: match method {
+                Method::TreeCut => TwoSlave::of_the_paper(options.clone()),
+                _ => TwoSlave::new(options.clone()),
+            },
             spanning_trees: SpanningTrees::new(options),
         }
     }
@@ -65,7 +68,7 @@ impl PatternDecoder {
         }
         let network = Network::new(problem);
         let solution = match self.method {
-            Method::TwoSlave => {
+            Method::TwoSlave | Method::TreeCut => {
                 self.build(&network)?;
                 self.two_slave.solve(&self.model)
             }

@@ -4,7 +4,8 @@ use crate::sample::{Random, every_labelling, sample};
 use crate::scores::SentenceScores;
 use consonant_text::Sentence;
 
-const METHODS: [Method; 4] = [Method::TwoSlave, Method::SpanningTrees, Method::Ad3, Method::Exact];
+const METHODS: [Method; 5] =
+    [Method::TwoSlave, Method::SpanningTrees, Method::Ad3, Method::Exact, Method::TreeCut];
 
 #[test]
 fn every_decoder_agrees_with_enumeration() {

@@ -73,7 +73,7 @@ fn problems_are_solved_proven_and_verified() {
         "variables": [{"name": "a", "score": 1}, {"name": "b", "score": 2}],
         "factors": [{"kind": "at-most-one", "over": ["a", "b"]}],
     });
-    for method in ["exact", "ad3", "subgradient", "two-slave", "spanning-trees"] {
+    for method in ["exact", "ad3", "subgradient", "two-slave", "tree-cut", "spanning-trees"] {
         let path = format!("/v1/solve?method={method}&trace=true");
         let answer = server.post(&path, &problem.to_string()).json();
         assert_eq!(

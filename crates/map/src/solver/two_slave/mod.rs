@@ -15,7 +15,7 @@ use crate::cut::Cut;
 use crate::flat::Refill;
 use crate::pattern::PatternModel;
 use crate::solution::Solution;
-use crate::solver::master::{Component, Decomposition, Master, MasterOptions};
+use crate::solver::master::{Component, Decomposition, Master, MasterOptions, StepRule};
 use reduce::Slaves;
 
 /// What becomes of the edges outside of the tree and of the patterns.
@@ -51,6 +51,13 @@ impl TwoSlave {
     /// A solver with these options.
     pub fn new(options: MasterOptions) -> Self {
         TwoSlave { options, ..TwoSlave::default() }
+    }
+
+    /// The decomposition as the paper has it: everything outside of the tree goes to the cut, and steps are those
+    /// of Rush et al.
+    pub fn of_the_paper(options: MasterOptions) -> Self {
+        let step = StepRule::Rush { first: 1.0 };
+        TwoSlave { reduction: Reduction::Lifted, ..TwoSlave::new(MasterOptions { step, ..options }) }
     }
 
     /// The best assignment found, with its certificate.
