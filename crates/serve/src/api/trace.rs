@@ -119,7 +119,7 @@ impl Operation for Trace {
 
     fn run(work: &Work, _: NoQuery, request: TraceRequest) -> Result<TraceAnswer, Problem> {
         if request.methods.is_empty() || request.methods.len() > Method::NAMES.len() {
-            return Err(Problem::wrong("name one to five methods"));
+            return Err(Problem::wrong("name each method once at most, and one at least"));
         }
         let named = match (request.text, request.problem) {
             (Some(text), None) => of_text(work, &text, request.of, request.sentence)?,
