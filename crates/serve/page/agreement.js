@@ -4,15 +4,15 @@ import { ask } from "./api.js";
 import { certificate, editor, h, later, newest, refusal, remember } from "./page.js";
 import { kind } from "./tree.js";
 
-const EXAMPLE = `We met Okafor in Lagos. Okafor plays for Everton. Everton bought Okafor from Lagos United. Nobody at Everton had seen Lagos before.
+const EXAMPLE = `We met Okafor in Lagos. Okafor plays for Everton. Everton bought Okafor from Lagos United. Nobody at Everton had seen Lagos before. Okafor scored twice.
 
 OKAFOR SHINES FOR EVERTON`;
 
 export default function start(root, given) {
   const input = editor({ "aria-label": "Text", rows: 5 });
   input.value = given.get("text") ?? EXAMPLE;
-  const slider = h("input", { type: "range", min: 0, max: 2, step: 0.05, "aria-label": "Strength of agreement" });
-  slider.value = given.get("strength") ?? 0.5;
+  const slider = h("input", { type: "range", min: 0, max: 6, step: 0.1, "aria-label": "Strength of agreement" });
+  slider.value = given.get("strength") ?? 4;
   const shown = h("output");
   const out = h("div");
   root.append(
@@ -22,7 +22,7 @@ export default function start(root, given) {
   let answer;
   const run = newest(async () => {
     shown.textContent = Number(slider.value).toFixed(2);
-    remember("agreement", { text: input.value === EXAMPLE ? null : input.value, strength: slider.value === "0.5" ? null : slider.value });
+    remember("agreement", { text: input.value === EXAMPLE ? null : input.value, strength: slider.value === "4" ? null : slider.value });
     try {
       answer = await ask("/v1/agreement", { text: input.value, strength: Number(slider.value) });
       paint();

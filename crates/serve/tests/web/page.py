@@ -91,11 +91,11 @@ def agreement(page: Page) -> None:
     slider.fill("0")
     expect(page.locator("#verdict")).to_contain_text("0 labels changed")
     expect(page.locator(".passage .differs")).to_have_count(0)
-    slider.fill("1")
+    slider.fill("5")
     expect(page.locator(".passage .differs")).to_have_count(4)
-    assert "strength=1" in page.url
+    assert "strength=5" in page.url
     page.locator(".passage .tied").filter(has_text="Okafor").first.hover()
-    assert page.locator(".passage .lit").count() == 8
+    assert page.locator(".passage .lit").count() == 10
     picture(page, "agreement")
 
 
