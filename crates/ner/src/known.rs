@@ -87,7 +87,8 @@ impl Changes {
 }
 
 impl Knowledge {
-    /// Calls `change` with each word of a sentence that something is known of, and the change of its scores.
+    /// The words of a sentence that something is known of, in order, each with what its scores change by; in place of
+    /// what `changes` held.
     pub(crate) fn of<'k>(&'k self, sentence: &Sentence, changes: &mut Vec<(usize, &'k [f32])>) {
         changes.clear();
         if self.lists.is_empty() {
