@@ -11,7 +11,7 @@ use consonant_sequence::Algorithm;
 use consonant_sequence::features::TypeSums;
 use consonant_sequence::inference::{ScoredPath, TransitionMask};
 use consonant_sequence::{ChainDecoder, ChainModel, SentenceKeys};
-use consonant_task::{Calibration, Certificate, NO_CONFIDENCE, Solver, Unit, Usage, log_odds};
+use consonant_task::{Certificate, Solver, Unit, Usage};
 use consonant_text::Sentence;
 use consonant_text::document::ranges;
 use rayon::prelude::*;
@@ -21,7 +21,7 @@ use crate::documents::groups;
 use crate::features::FeatureReader;
 use crate::model::{Agreement, Scope};
 use crate::occurrences::{Occurrences, OrdinaryWords};
-use crate::parts::{gold_entities, gold_labels, has_tags, write, written_labels};
+use crate::parts::{has_tags, write};
 use crate::patterns::{GroupLinks, GroupProblem, Layout, PatternDecoder, reachable, to_json};
 use crate::scores::SentenceScores;
 use crate::words::{self, WordProblem};
@@ -61,12 +61,6 @@ pub(crate) struct Readings {
     pub(crate) scores: Vec<SentenceScores>,
     /// A row of the word model's scores for each word of all sentences, if there is a word model.
     pub(crate) words: Vec<f32>,
-}
-
-/// The words of a name, and the log-odds that it is one.
-struct Belief {
-    words: Range<usize>,
-    odds: f32,
 }
 
 /// Which labels of a group are looked at.
@@ -122,50 +116,8 @@ impl Ner {
         Ok(units)
     }
 
-    /// Writes how sure the model is of each name.
-    fn add_confidence(&self, sentences: &mut [Sentence], options: &NerOptions) -> Result<(), NerError> {
-        if !options.confidence {
-            return Ok(());
-        }
-        let calibration = self.calibration.as_deref().ok_or_else(|| Usage(NO_CONFIDENCE.to_owned()))?;
-        let chain = Arc::new(self.chain.scaled(calibration.scale()));
-        self.over_texts(sentences, |worker, text| {
-            for (sentence, beliefs) in worker.beliefs(self, text, &chain)?.into_iter().enumerate() {
-                for Belief { words, odds } in beliefs {
-                    let confidence = format!("{:.3}", calibration.confidence(odds));
-                    for word in words {
-                        text[sentence].set_misc(word, "NameConfidence", Some(&confidence))?;
-                    }
-                }
-            }
-            Ok(())
-        })?;
-        Ok(())
-    }
-
-    /// How sure it may be of names, by those of sentences that it did not learn from.
-    pub(crate) fn learn_confidence(&self, sentences: &[Sentence]) -> Result<Option<Calibration>, NerError> {
-        let mut labelled = sentences.to_vec();
-        self.label(&mut labelled, &NerOptions::new())?;
-        // A margin is as much as a right label was made to stand out by.
-        let scale = (4.0 / self.description.margin.max(1e-3)).min(1.0) as f32;
-        let chain = Arc::new(self.chain.scaled(scale));
-        let beliefs = self.over_texts(&mut labelled, |worker, text| worker.beliefs(self, text, &chain))?;
-        let mut answers = Vec::new();
-        for ((sentence, labelled), beliefs) in
-            sentences.iter().zip(&labelled).zip(beliefs.into_iter().flatten())
-        {
-            let (gold, own) = (written_labels(sentence), written_labels(labelled));
-            let gold = gold_entities(&gold);
-            for (entity, belief) in gold_entities(&own).iter().zip(beliefs) {
-                answers.push((belief.odds, gold.contains(entity)));
-            }
-        }
-        Ok(Calibration::fit(scale, answers))
-    }
-
     /// Calls `work` for each text, on all threads; the results are in the order of the texts.
-    fn over_texts<R: Send>(
+    pub(crate) fn over_texts<R: Send>(
         &self,
         sentences: &mut [Sentence],
         work: impl Fn(&mut Worker, &mut [Sentence]) -> Result<R, NerError> + Sync,
@@ -466,8 +418,8 @@ pub(crate) fn pair_scores(chain: &ChainModel, mask: Option<&TransitionMask>) -> 
 
 /// All that one thread needs.
 pub(crate) struct Worker {
-    chain: ChainDecoder,
-    reader: FeatureReader,
+    pub(crate) chain: ChainDecoder,
+    pub(crate) reader: FeatureReader,
     sums: TypeSums,
     pairs: Vec<u64>,
     keys: SentenceKeys,
@@ -567,44 +519,7 @@ impl Worker {
         Ok(self.chain.best(None, &mut self.path)?)
     }
 
-    /// The log-odds of each name of labelled sentences, by a chain of the same labels: those of its least sure word.
-    fn beliefs(
-        &mut self,
-        model: &Ner,
-        text: &[Sentence],
-        chain: &Arc<ChainModel>,
-    ) -> Result<Vec<Vec<Belief>>, NerError> {
-        let mut soft = chain.decoder(Some(&model.mask))?;
-        self.reader.document(text);
-        let mut all = Vec::with_capacity(text.len());
-        for (number, sentence) in text.iter().enumerate() {
-            let labels = written_labels(sentence);
-            let entities = gold_entities(&labels);
-            if entities.is_empty() {
-                all.push(Vec::new());
-                continue;
-            }
-            std::mem::swap(&mut self.chain, &mut soft);
-            self.score(model, number, sentence);
-            std::mem::swap(&mut self.chain, &mut soft);
-            let own = gold_labels(sentence, model.scheme());
-            let own: Vec<Option<u32>> = own.iter().map(|name| model.chain.labels().get(name)).collect();
-            let beliefs = soft.marginals(None, |posterior| {
-                let mut belief = |word: usize| {
-                    log_odds(own[word].map_or(0.0, |label| posterior.node(word)[label as usize]))
-                };
-                let entities = entities.iter().map(|entity| {
-                    let least = entity.words.clone().map(&mut belief).fold(f32::INFINITY, f32::min);
-                    Belief { words: entity.words.clone(), odds: least }
-                });
-                entities.collect()
-            })?;
-            all.push(beliefs);
-        }
-        Ok(all)
-    }
-
-    fn score(&mut self, model: &Ner, number: usize, sentence: &Sentence) {
+    pub(crate) fn score(&mut self, model: &Ner, number: usize, sentence: &Sentence) {
         self.reader.sentence(number, sentence);
         self.keys.clear();
         let extractor = &self.reader.features.extractor;

@@ -26,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 mod choice;
+mod confidence;
 mod decode;
 mod documents;
 mod error;
