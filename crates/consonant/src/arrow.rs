@@ -7,8 +7,13 @@
 //!
 //! `start` and `end` are characters (Unicode code points) of the text, end exclusive; `head` is a token counted from 1, 0 for the
 //! root; `sentence`, `first` and `last` count sentences and tokens from 0, `last` is the token behind the name. What nobody has said is null.
+//!
+//! [`ConlluReader`] reads files of CoNLL-U as a stream of such columns.
+
+mod conllu;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::builder::{Int32Builder, StringBuilder};
 use arrow_array::cast::AsArray as _;
@@ -17,15 +22,23 @@ use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, Fields, Schema};
 use consonant_task::Usage;
 use consonant_text::document::CharOffsets;
-use consonant_text::{Document, Layer};
+use consonant_text::{Document, Layer, Sentence};
+
+pub use conllu::ConlluReader;
 
 use crate::{Error, Pipeline};
 
 /// Texts that are annotated before their columns are written: memory does not grow with the batch.
 const CHUNK: usize = 256;
 
-/// Adds the columns `sentences` and `entities` to a batch that has a column of text. The text is read where it lies.
-pub fn annotate_batch(pipeline: &Pipeline, batch: &RecordBatch, text: &str) -> Result<RecordBatch, Error> {
+/// Adds the columns `sentences` and `entities` to a batch that has a column of text. The text is read where it lies. Whoever raises
+/// `stop` has no use for the columns any more: the work then ends soon, with an error.
+pub fn annotate_batch(
+    pipeline: &Pipeline,
+    batch: &RecordBatch,
+    text: &str,
+    stop: Option<&AtomicBool>,
+) -> Result<RecordBatch, Error> {
     let schema = batch.schema();
     let Ok(column) = schema.index_of(text) else {
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
@@ -40,6 +53,9 @@ pub fn annotate_batch(pipeline: &Pipeline, batch: &RecordBatch, text: &str) -> R
     let mut sentences = Sentences::default();
     let mut entities = Entities::default();
     for chunk in texts.chunks(CHUNK) {
+        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(Usage("the work was stopped".to_owned()).into());
+        }
         let given: Vec<&str> = chunk.iter().flatten().copied().collect();
         let mut annotated = pipeline.annotate_all(&given)?.into_iter();
         for text in chunk {
@@ -95,17 +111,12 @@ fn list(
     ListArray::new(item, OffsetBuffer::from_lengths(lengths), rows, present)
 }
 
+/// The layers of words as columns, and the number of words of each sentence.
 #[derive(Default)]
-struct Sentences {
-    sentences: Vec<usize>,
-    text: StringBuilder,
-    start: Int32Builder,
-    end: Int32Builder,
-    tokens: Vec<usize>,
+struct Words {
+    lengths: Vec<usize>,
     layers: [StringBuilder; LAYERS.len()],
     head: Int32Builder,
-    token_start: Int32Builder,
-    token_end: Int32Builder,
 }
 
 const LAYERS: [(&str, Layer); 6] = [
@@ -117,6 +128,39 @@ const LAYERS: [(&str, Layer); 6] = [
     ("deprel", Layer::Deprel),
 ];
 
+impl Words {
+    fn sentence(&mut self, sentence: &Sentence) {
+        self.lengths.push(sentence.len());
+        for ((_, layer), column) in LAYERS.iter().zip(&mut self.layers) {
+            (0..sentence.len()).for_each(|word| column.append_option(sentence.get(word, *layer)));
+        }
+        for word in 0..sentence.len() {
+            self.head.append_option(sentence.head(word).map(|head| head as i32));
+        }
+    }
+
+    /// A list of words for each sentence, with further columns beside the layers.
+    fn finish(mut self, more: Vec<(&'static str, ArrayRef)>) -> ArrayRef {
+        let layers = LAYERS.iter().zip(&mut self.layers);
+        let mut columns: Vec<(&str, ArrayRef)> =
+            layers.map(|((name, _), column)| (*name, Arc::new(column.finish()) as ArrayRef)).collect();
+        columns.insert(LAYERS.len() - 1, ("head", Arc::new(self.head.finish())));
+        columns.extend(more);
+        Arc::new(list(self.lengths, columns, None))
+    }
+}
+
+#[derive(Default)]
+struct Sentences {
+    sentences: Vec<usize>,
+    text: StringBuilder,
+    start: Int32Builder,
+    end: Int32Builder,
+    words: Words,
+    word_start: Int32Builder,
+    word_end: Int32Builder,
+}
+
 impl Sentences {
     fn document(&mut self, document: Option<&Document>) {
         let Some(document) = document else { return self.sentences.push(0) };
@@ -126,32 +170,24 @@ impl Sentences {
             let place = document.sentence_place(number);
             self.text.append_value(&document.text()[place.clone()]);
             self.start.append_value(offsets.at(place.start) as i32);
-            self.tokens.push(sentence.len());
-            for (word, token) in document.word_places(number).into_iter().enumerate() {
-                for ((_, layer), column) in LAYERS.iter().zip(&mut self.layers) {
-                    column.append_option(sentence.get(word, *layer));
-                }
-                self.head.append_option(sentence.head(word).map(|head| head as i32));
-                let token = offsets.range(token);
-                self.token_start.append_value(token.start as i32);
-                self.token_end.append_value(token.end as i32);
+            self.words.sentence(sentence);
+            for word in document.word_places(number) {
+                let word = offsets.range(word);
+                self.word_start.append_value(word.start as i32);
+                self.word_end.append_value(word.end as i32);
             }
             self.end.append_value(offsets.at(place.end) as i32);
         }
     }
 
     fn finish(mut self, present: NullBuffer) -> ArrayRef {
-        let layers = LAYERS.iter().zip(&mut self.layers);
-        let mut tokens: Vec<(&str, ArrayRef)> =
-            layers.map(|((name, _), column)| (*name, Arc::new(column.finish()) as ArrayRef)).collect();
-        tokens.insert(LAYERS.len() - 1, ("head", Arc::new(self.head.finish())));
-        tokens.push(("start", Arc::new(self.token_start.finish())));
-        tokens.push(("end", Arc::new(self.token_end.finish())));
+        let places: Vec<(&str, ArrayRef)> =
+            vec![("start", Arc::new(self.word_start.finish())), ("end", Arc::new(self.word_end.finish()))];
         let columns: Vec<(&str, ArrayRef)> = vec![
             ("text", Arc::new(self.text.finish())),
             ("start", Arc::new(self.start.finish())),
             ("end", Arc::new(self.end.finish())),
-            ("tokens", Arc::new(list(self.tokens, tokens, None))),
+            ("tokens", self.words.finish(places)),
         ];
         Arc::new(list(self.sentences, columns, Some(present)))
     }

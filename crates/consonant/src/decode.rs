@@ -1,11 +1,15 @@
 //! Structures from scores of one's own: legal label sequences and trees, for the scores of any model.
 
+mod soft;
+
 use consonant_map::oracle::arborescence::RootChildren;
 use consonant_parser::{PartKinds, TreeDecoder, TreeDecoderOptions, TreeParts};
 use consonant_sequence::inference::{Chain, Potentials, TransitionMask, Transitions, Workspace};
 use consonant_task::Usage;
 use consonant_text::Scheme;
 use rayon::prelude::*;
+
+pub use soft::{Sequences, Soft, sparse_tree};
 
 use crate::{Certificate, Error};
 
@@ -24,6 +28,9 @@ use crate::{Certificate, Error};
 #[derive(Debug, Clone)]
 pub struct Labelling {
     transitions: Transitions,
+    mask: Option<TransitionMask>,
+    /// A score for each pair of labels, minus infinity where it may not be.
+    pairs: Vec<f64>,
 }
 
 /// Sequences that one thread decodes with one set of buffers.
@@ -39,12 +46,19 @@ impl Labelling {
         transitions: Option<&[f32]>,
         mask: Option<&TransitionMask>,
     ) -> Result<Self, Error> {
-        let transitions = match (transitions, mask) {
+        let own = match (transitions, mask) {
             (None, None) => Transitions::none(labels),
             (None, mask) => Transitions::dense(labels, &vec![0.0; labels * labels], mask),
             (Some(scores), mask) => Transitions::dense(labels, scores, mask),
         };
-        Ok(Self { transitions: transitions.map_err(Error::task)? })
+        let own = own.map_err(Error::task)?;
+        let pair = |pair: usize| {
+            let allowed = mask.is_none_or(|mask| mask.allows((pair / labels) as u32, (pair % labels) as u32));
+            let score = transitions.map_or(0.0, |scores| f64::from(scores[pair]));
+            if allowed { score } else { f64::NEG_INFINITY }
+        };
+        let pairs = (0..labels * labels).map(pair).collect();
+        Ok(Self { transitions: own, mask: mask.cloned(), pairs })
     }
 
     /// Labels such as `B-LOC` that may only follow one another as their scheme allows; without a name, the scheme is told by the labels.
