@@ -34,10 +34,11 @@ def compare(environment, result):
 
 
 def install():
-    """The package as it stands here; pip builds it."""
-    say("python: building the package")
+    """The package as it stands here: the wheel that `crates/python/test` built, or one that pip builds."""
+    wheels = sorted((ROOT / "target" / "python" / "wheels").glob("*.whl"))
+    say("python: installing " + (f"{wheels[-1].relative_to(ROOT)}" if wheels else "the package, which pip builds first"))
     done = subprocess.run(
-        [VENV / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", ROOT / "crates" / "python"],
+        [VENV / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", wheels[-1] if wheels else ROOT / "crates" / "python"],
         capture_output=True,
         text=True,
     )

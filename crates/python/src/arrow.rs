@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use arrow_array::cast::AsArray as _;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
 use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::{Array, RecordBatch, RecordBatchIterator, StructArray, make_array};
+use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray, make_array};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
@@ -38,7 +38,7 @@ pub fn import(object: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
         // SAFETY: as above.
         let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer(&stream, STREAM)?) };
         let reader = ArrowArrayStreamReader::try_new(stream).map_err(raise_task)?;
-        let schema = arrow_array::RecordBatchReader::schema(&reader);
+        let schema = reader.schema();
         let mut batches = reader.collect::<Result<Vec<_>, _>>().map_err(raise_task)?;
         if batches.is_empty() {
             batches.push(RecordBatch::new_empty(schema));
@@ -53,6 +53,23 @@ pub fn import(object: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
 
 fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<*mut T> {
     Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.as_ptr().cast())
+}
+
+/// What columns are like, for anything that speaks Arrow.
+pub fn schema_capsule<'py>(
+    py: Python<'py>,
+    schema: &arrow_schema::Schema,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let schema = FFI_ArrowSchema::try_from(schema).map_err(raise_task)?;
+    PyCapsule::new_with_value(py, schema, SCHEMA)
+}
+
+/// A stream of columns, for anything that speaks Arrow.
+pub fn stream_capsule<'py>(
+    py: Python<'py>,
+    reader: impl RecordBatchReader + Send + 'static,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
 }
 
 /// Columns, for anything that speaks Arrow: `pyarrow.record_batch(batch)`, `polars.DataFrame(batch)`.
@@ -74,8 +91,7 @@ impl Batch {
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(self.0.schema().as_ref()).map_err(raise_task)?;
-        PyCapsule::new_with_value(py, schema, SCHEMA)
+        schema_capsule(py, &self.0.schema())
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -97,8 +113,7 @@ impl Batch {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let reader = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
+        stream_capsule(py, RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema()))
     }
 
     fn __len__(&self) -> usize {

@@ -89,6 +89,7 @@ fn sequences(x: &Bound<'_, PyAny>) -> PyResult<Vec<SentenceKeys>> {
     let mut name = String::new();
     let mut all = Vec::with_capacity(x.len().unwrap_or(0));
     for sequence in x.try_iter()? {
+        x.py().check_signals()?;
         let mut keys = SentenceKeys::new();
         for item in sequence?.try_iter()? {
             keys.token();
@@ -156,6 +157,7 @@ impl Crf {
             AttributeCorpus::new(CorpusOptions { order, min_count, pairs, ..CorpusOptions::default() });
         let (mut name, mut labels) = (String::new(), y.try_iter()?);
         for (number, sequence) in x.try_iter()?.enumerate() {
+            py.check_signals()?;
             let unequal = || usage(format!("sequence {number}: X and y are not equally long"));
             let mut own = labels.next().ok_or_else(unequal)??.try_iter()?;
             for item in sequence?.try_iter()? {
@@ -184,7 +186,7 @@ impl Crf {
                 threads,
                 shuffle: true,
                 progress: Some(Box::new(hear)),
-                interrupt: Some(stop),
+                interrupt: Some(&**stop),
                 ..Run::default()
             };
             let (bytes, history) = corpus.train(&training.into(), run).map_err(Error::task)?;

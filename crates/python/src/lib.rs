@@ -8,6 +8,7 @@ mod decode;
 mod doc;
 mod errors;
 mod evaluate;
+mod formats;
 mod nlp;
 mod problem;
 mod run;
@@ -21,13 +22,15 @@ mod _consonant {
     #[pymodule_export]
     use crate::crf::Crf;
     #[pymodule_export]
-    use crate::decode::{best_batch, best_labels, best_tree, label_marginals};
+    use crate::decode::{best_batch, best_labels, best_tree, label_marginals, soft_batch, sparse_tree};
     #[pymodule_export]
     use crate::doc::{Certificate, Doc, Entity, Sentence, Token};
     #[pymodule_export]
     use crate::evaluate::{
         evaluate_entities, evaluate_links, evaluate_summary, evaluate_tags, evaluate_trees,
     };
+    #[pymodule_export]
+    use crate::formats::{ConlluBatches, ConlluStream, check_files, convert_files};
     #[pymodule_export]
     use crate::nlp::{DocStream, Nlp};
     #[pymodule_export]

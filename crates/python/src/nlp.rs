@@ -161,12 +161,12 @@ impl Nlp {
     ) -> PyResult<Batch> {
         let given = import(batch)?;
         let (pipeline, text) = (Arc::clone(&self.pipeline), text.to_owned());
-        let annotated = run(py, threads, move || {
+        let annotating = start(&*pool(threads)?, move |_, stop| {
             let given = consonant::arrow::concatenate(&given)?
                 .ok_or_else(|| Usage("there is no batch to annotate".to_owned()))?;
-            consonant::arrow::annotate_batch(&pipeline, &given, &text)
+            consonant::arrow::annotate_batch(&pipeline, &given, &text, Some(stop))
         });
-        annotated.map(Batch)
+        annotating.wait(py, None).map(Batch)
     }
 
     fn __repr__(&self) -> String {

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use consonant::Error;
 use consonant::map::Graph;
 use consonant::map::problem::{self, Factor, Format, Kind, Malformed, Relation};
-use consonant::map::solver::{Limits, Method, solve};
+use consonant::map::solver::{Limits, Method, Stop, solve};
 use numpy::{AllowTypeChange, PyArrayLikeDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{ProblemError, usage};
-use crate::run::run;
+use crate::run::{pool, start};
 use crate::solution::Solution;
 
 /// A state of a variable, or its negation.
@@ -504,19 +504,15 @@ impl Problem {
         self.own.check().map_err(malformed)?;
         let problem = Arc::new(self.own.clone());
         let time_limit = time_limit.or((method == Method::Exact).then_some(60.0));
-        let limits = Limits {
-            max_iterations,
-            time_limit,
-            gap,
-            parallel: threads != Some(1),
-            trace,
-            ..Limits::default()
-        };
+        let parallel = threads != Some(1);
         let shared = Arc::clone(&problem);
-        let solution = run(py, threads, move || {
+        let solving = start(&*pool(threads)?, move |_, stop| {
+            let stop = Stop::from(Arc::clone(stop));
+            let limits = Limits { max_iterations, time_limit, gap, parallel, trace, stop };
             let graph = Graph::from_problem(&shared).map_err(Error::task)?;
             solve(&graph, method, &limits).map_err(Error::task)
-        })?;
+        });
+        let solution = solving.wait(py, None)?;
         Ok(Solution { problem, id: self.id, own: Arc::new(solution), method, gap })
     }
 

@@ -77,7 +77,7 @@ impl<T> Told<T> {
 /// Starts work on a pool; it sees a flag that is raised when nobody waits for it any more.
 pub fn start<T: Send + 'static>(
     pool: &ThreadPool,
-    work: impl FnOnce(&Told<T>, &AtomicBool) -> Result<T, Error> + Send + 'static,
+    work: impl FnOnce(&Told<T>, &Arc<AtomicBool>) -> Result<T, Error> + Send + 'static,
 ) -> Running<T> {
     let (sender, messages) = channel();
     let stop = Arc::new(AtomicBool::new(false));

@@ -10,13 +10,13 @@ use consonant::map::proof::{ProofOptions, prove};
 use consonant::map::solver::Method;
 use consonant::map::verify::{Proof, verify};
 use consonant::task::Usage;
-use numpy::PyArray2;
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::doc::Certificate;
-use crate::errors::{raise, usage};
+use crate::errors::raise;
 use crate::problem::{Literal, Variable};
 use crate::run::run;
 
@@ -98,30 +98,28 @@ impl Solution {
 
     /// The relaxed solution: for each binary variable, and each state of each other variable, a number between 0 and 1.
     #[getter]
-    fn marginals<'py>(&self, py: Python<'py>) -> Bound<'py, numpy::PyArray1<f64>> {
-        numpy::PyArray1::from_slice(py, &self.own.marginals)
+    fn marginals<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, &self.own.marginals)
     }
 
     /// Value and bound over time, a row of iteration, seconds, bound, value for each look; empty unless asked for.
     #[getter]
-    fn trace<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let rows: Vec<Vec<f64>> = self
-            .own
-            .trace
-            .iter()
-            .map(|point| (point, self.problem.stated(point.bound), self.problem.stated(point.value)))
-            .map(|(point, bound, value)| vec![point.iteration as f64, point.seconds, bound, value])
-            .collect();
-        if rows.is_empty() {
-            return Ok(PyArray2::zeros(py, [0, 4], false));
-        }
-        PyArray2::from_vec2(py, &rows).map_err(|error| usage(error.to_string()))
+    fn trace<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let points = self.own.trace.iter();
+        let stated = |number| self.problem.stated(number);
+        let rows = points.flat_map(|point| {
+            [point.iteration as f64, point.seconds, stated(point.bound), stated(point.value)]
+        });
+        let array = PyArray1::from_vec(py, rows.collect()).reshape([self.own.trace.len(), 4])?;
+        array.call_method1("view", (py.import("consonant.plots")?.getattr("Trace")?,))
     }
 
     /// Plots value and bound over time with matplotlib, on `axes` if given; returns the axes.
     #[pyo3(signature = (axes=None))]
-    fn plot<'py>(slf: &Bound<'py, Self>, axes: Option<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("consonant.plots")?.call_method1("plot", (slf, axes))
+    fn plot<'py>(&self, py: Python<'py>, axes: Option<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        let title = PyDict::new(py);
+        title.set_item("title", self.status())?;
+        self.trace(py)?.call_method("plot", (axes,), Some(&title))
     }
 
     /// Value and bound over time, if they were recorded.

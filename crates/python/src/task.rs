@@ -107,7 +107,7 @@ pub fn train(
         let files = TrainingFiles { sources, dev, initial, annotator, jackknife };
         let mut hear = |event: Event| told.tell(event.to_string());
         let mut watch = Watch::with(&mut hear);
-        watch.stop = Some(stop);
+        watch.stop = Some(&**stop);
         watch.checkpoint = checkpoint;
         let trained = task.train(&files, &given, &mut watch)?;
         Model::of(trained.model.to_bytes(), "the model", Some(trained.summary))

@@ -97,3 +97,22 @@ def test_schemes():
     with pytest.raises(consonant.UsageError, match="no label"):
         decode.bio([[0.0]], ["house"])
     assert decode.bio([[0.0, 1.0]], ["a", "b"], scheme="none").labels == ["b"]
+
+
+def test_scores_by_dlpack():
+    class Tensor:
+        """Speaks DLPack and nothing else, as tensors of other libraries do."""
+
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    scores = numpy.random.default_rng(5).normal(size=(3, 4, 3)).astype(numpy.float32)
+    labels = ["O", "B-X", "I-X"]
+    assert (decode.batch(Tensor(scores), labels).paths == decode.batch(scores, labels).paths).all()
+    assert decode.bio(Tensor(scores[0]), labels).labels == decode.bio(scores[0], labels).labels

@@ -13,10 +13,10 @@
   :func:`open` opens what they saved.
 - :class:`CRF`: feature dictionaries in, labels out, as sklearn-crfsuite's.
 - :class:`Problem`: scores and constraints of your own; :mod:`consonant.decode`: labels and trees for scores in NumPy arrays.
-- :mod:`consonant.evaluate`: the field's scorers.
+- :mod:`consonant.evaluate`: the field's scorers; :mod:`consonant.formats`: files converted, checked, read as columns.
 """
 
-from . import decode, errors, evaluate
+from . import decode, errors, evaluate, formats
 from ._consonant import (
     Certificate,
     Constraint,
@@ -33,6 +33,7 @@ from ._consonant import (
 from .crf import CRF
 from .errors import DataError, Error, ModelError, ProblemError, TaskError, UsageError
 from .estimators import NER, Estimator, Lemmatizer, Linker, Parser, Segmenter, Summarizer, Tagger, open
+from .formats import check, conllu, convert
 from .nlp import Nlp, Summary, SummarySentence, load
 from .problem import Problem
 
@@ -67,9 +68,13 @@ __all__ = [
     "UsageError",
     "Variable",
     "__version__",
+    "check",
+    "conllu",
+    "convert",
     "decode",
     "errors",
     "evaluate",
+    "formats",
     "load",
     "open",
 ]

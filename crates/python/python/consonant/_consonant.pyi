@@ -6,6 +6,8 @@ from typing import Any, Callable, Iterable, Iterator, Sequence, SupportsIndex, f
 import numpy
 from numpy.typing import ArrayLike, NDArray
 
+from .plots import Trace
+
 __version__: str
 
 _Path = str | os.PathLike[str]
@@ -41,6 +43,19 @@ def best_batch(
     transitions: ArrayLike | None = None,
     threads: int | None = None,
 ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+def soft_batch(
+    kind: str,
+    scores: ArrayLike,
+    lengths: ArrayLike | None = None,
+    labels: Sequence[str] | None = None,
+    scheme: str | None = None,
+    transitions: ArrayLike | None = None,
+    gradient: ArrayLike | None = None,
+    threads: int | None = None,
+) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+def sparse_tree(
+    scores: ArrayLike, single_root: bool = True, gradient: ArrayLike | None = None
+) -> NDArray[numpy.float64]: ...
 def best_tree(
     scores: ArrayLike, single_root: bool = True, projective: bool = False
 ) -> tuple[NDArray[numpy.int32], Certificate]: ...
@@ -51,6 +66,20 @@ def evaluate_links(gold: _Path, predicted: _Path) -> tuple[str, str]: ...
 def evaluate_summary(
     gold: _Path, predicted: _Path, words: int | None = None, stemming: bool = True
 ) -> tuple[str, str]: ...
+
+def convert_files(
+    files: Sequence[_Path],
+    to: str,
+    *,
+    source: str | None = None,
+    scheme: str | None = None,
+    source_scheme: str | None = None,
+    repair: bool = False,
+    output: _Path | None = None,
+) -> str | None: ...
+def check_files(
+    files: Sequence[_Path], *, source: str | None = None, scheme: str | None = None, limit: int | None = None
+) -> tuple[str, str, bool]: ...
 
 class Certificate:
     @property
@@ -179,6 +208,18 @@ class RecordBatch:
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __len__(self) -> int: ...
+
+@final
+class ConlluStream:
+    def __new__(cls, files: Sequence[_Path], batch_size: int = 1024) -> ConlluStream: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __iter__(self) -> ConlluBatches: ...
+
+@final
+class ConlluBatches:
+    def __iter__(self) -> ConlluBatches: ...
+    def __next__(self) -> RecordBatch: ...
 
 @final
 class Model:
@@ -319,7 +360,7 @@ class Solution:
     @property
     def marginals(self) -> NDArray[numpy.float64]: ...
     @property
-    def trace(self) -> NDArray[numpy.float64]: ...
+    def trace(self) -> Trace: ...
     def plot(self, axes: Any = None) -> Any: ...
     def _repr_svg_(self) -> str | None: ...
     def __getitem__(self, key: Variable | Literal, /) -> str | int | bool: ...

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Sequence, TypeVar
+from typing import Any, Iterable, Sequence, TypeVar
 
 from . import _consonant
 from .errors import UsageError
+from .progress import Progress, listening
 
 __all__ = ["CRF"]
 
@@ -137,26 +138,28 @@ class CRF:
 
     # Work.
 
-    def fit(self: C, X: Iterable[Any], y: Iterable[Any], *, progress: Callable[[str], object] | None = None) -> C:
-        """Learns from sequences and their labels; ``progress`` is called with a line for each epoch."""
+    def fit(self: C, X: Iterable[Any], y: Iterable[Any], *, progress: Progress = None) -> C:
+        """Learns from sequences and their labels; ``progress`` is called with a line for each epoch, ``True`` shows a bar."""
         algorithm = _NAMES.get(self.algorithm or "lbfgs", self.algorithm or "lbfgs")
         given = {ours: getattr(self, name) for name, ours in _PARAMETERS.items() if getattr(self, name) is not None}
         if algorithm == "sgd" and "c1" in given:
             given.pop("c1")
         given.update(self.parameters or {})
-        self._chain = _consonant.Crf.train(
-            X,
-            y,
-            algorithm,
-            [(name, float(value)) for name, value in given.items()],
-            order=self.order,
-            min_count=max(1, int(self.min_freq or 1)),
-            all_states=bool(self.all_possible_states),
-            epochs=self.max_iterations or _EPOCHS.get(algorithm, 100),
-            seed=self.seed,
-            threads=self.threads,
-            listener=progress or (print if self.verbose else None),
-        )
+        epochs = self.max_iterations or _EPOCHS.get(algorithm, 100)
+        with listening(progress or (print if self.verbose else None), epochs) as tell:
+            self._chain = _consonant.Crf.train(
+                X,
+                y,
+                algorithm,
+                [(name, float(value)) for name, value in given.items()],
+                order=self.order,
+                min_count=max(1, int(self.min_freq or 1)),
+                all_states=bool(self.all_possible_states),
+                epochs=epochs,
+                seed=self.seed,
+                threads=self.threads,
+                listener=tell,
+            )
         #: Epoch, loss and seconds of each epoch.
         self.training_log_ = self._chain.history
         return self

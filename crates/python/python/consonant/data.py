@@ -42,7 +42,7 @@ def rows(data: Any) -> Any:
 def sentences(data: Any, column: str) -> str:
     """Sentences in CoNLL-U.
 
-    A sentence is a text in CoNLL-U, an object with ``to_conllu()``, or a list of words: strings, pairs of word and label (for ``column``),
+    A sentence is a text in CoNLL-U, an object with ``to_conllu()`` (or one of the package ``conllu``), or a list of words: strings, pairs of word and label (for ``column``),
     or dictionaries with the fields of CoNLL-U. The rows of a table are words; ``sentence`` says which sentence they are of.
 
     >>> sentences([[("Dogs", "NOUN"), ("bark", "VERB")]], "upos").split("\\n")[0].split("\\t")[:4]
@@ -77,6 +77,8 @@ def _sentence(sentence: Any, column: str) -> str:
         return _block(sentence)
     if hasattr(sentence, "to_conllu"):
         return _block(sentence.to_conllu())
+    if hasattr(sentence, "serialize"):  # a sentence of the package `conllu`
+        return _block(sentence.serialize())
     lines = []
     for number, word in enumerate(sentence, 1):
         fields = _fields(word, column)

@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 __all__ = ["Batch", "Labels", "Tree", "batch", "bio", "marginals", "tree"]
 
 
+def _array(scores: Any) -> Any:
+    """Scores where they lie: NumPy sees those of anything that speaks DLPack."""
+    if hasattr(scores, "__dlpack__") and not hasattr(scores, "__array_interface__"):
+        import numpy
+
+        return numpy.from_dlpack(scores)
+    return scores
+
+
 class Labels(NamedTuple):
     """The best label sequence."""
 
@@ -55,7 +64,7 @@ def bio(scores: Any, labels: Sequence[str], *, scheme: str | None = None, transi
     the labels without it, or ``none``; ``transitions`` are scores for pairs of labels, a row for each label before.
     """
     labels = list(labels)
-    path, certificate = best_labels(scores, labels, scheme, transitions)
+    path, certificate = best_labels(_array(scores), labels, scheme, _array(transitions))
     return Labels([labels[label] for label in path], path, certificate)
 
 
@@ -68,7 +77,7 @@ def marginals(
     >>> probabilities.tolist(), round(log_sum, 4)
     ([[0.5, 0.5]], 0.6931)
     """
-    return label_marginals(scores, None if labels is None else list(labels), scheme, transitions)
+    return label_marginals(_array(scores), None if labels is None else list(labels), scheme, _array(transitions))
 
 
 def tree(scores: Any, *, single_root: bool = True, projective: bool = False) -> Tree:
@@ -77,7 +86,7 @@ def tree(scores: Any, *, single_root: bool = True, projective: bool = False) -> 
     >>> tree([[0, 5, 4], [0, 0, 1], [0, 1, 0]]).heads.tolist()
     [0, 1]
     """
-    return Tree(*best_tree(scores, single_root, projective))
+    return Tree(*best_tree(_array(scores), single_root, projective))
 
 
 def batch(
@@ -97,4 +106,4 @@ def batch(
     [[1, 2, 2], [1, 2, -1]]
     """
     named = None if labels is None else list(labels)
-    return Batch(*best_batch(scores, lengths, named, scheme, transitions, threads))
+    return Batch(*best_batch(_array(scores), lengths, named, scheme, _array(transitions), threads))

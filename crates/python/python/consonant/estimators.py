@@ -9,11 +9,12 @@ import builtins
 import contextlib
 import json
 import os
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, Iterator, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Iterator, TypeVar
 
 from . import _consonant, data, evaluate
 from ._consonant import Certificate, Doc
 from .errors import UsageError
+from .progress import Progress, listening
 
 if TYPE_CHECKING:
     import inspect
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["NER", "Estimator", "Lemmatizer", "Linker", "Parser", "Segmenter", "Summarizer", "Tagger", "open"]
 
 E = TypeVar("E", bound="Estimator")
-Progress = Callable[[str], object]
 
 _TASKS: dict[str, dict[str, Any]] = {task["name"]: task for task in json.loads(_consonant.tasks())}
 _CLASSES: dict[str, type[Estimator]] = {}
@@ -141,14 +141,14 @@ class Estimator:
         jackknife: int | None = None,
         models: str | os.PathLike[str] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
-        progress: Progress | None = None,
+        progress: Progress = None,
         threads: int | None = None,
         **sources: Any,
     ) -> E:
         """Learns from data: a path, a list of sentences or records, a data frame, or anything that speaks Arrow.
 
         ``X`` is the task's first source; others (a summarizer has three) go by name. With ``y``, ``X`` has the words and ``y`` their labels.
-        On ``dev`` the best epoch is chosen. ``progress`` is called with a line for each epoch. ``tagger`` tags all data first.
+        On ``dev`` the best epoch is chosen. ``progress`` is called with a line for each epoch, ``True`` shows a bar. ``tagger`` tags all data first.
         """
         names = [source["name"] for source in _TASKS[self._task]["sources"]]
         if unknown := set(sources) - set(names):
@@ -160,6 +160,7 @@ class Estimator:
         settings = {name: value for name, value in self._settings.items() if value is not None}
         with contextlib.ExitStack() as stack:
             paths = [stack.enter_context(self._files(sources.get(name))) for name in names]
+            tell = stack.enter_context(listening(progress, self._epochs()))
             self._model = _consonant.train(
                 self._task,
                 paths,
@@ -170,10 +171,16 @@ class Estimator:
                 jackknife=jackknife,
                 models=models,
                 checkpoint=checkpoint,
-                listener=progress,
+                listener=tell,
                 threads=threads,
             )
         return self
+
+    def _epochs(self) -> int | None:
+        """How many epochs a training may take, if it counts them."""
+        default = next((each["default"] for each in _TASKS[self._task]["settings"] if each["name"] == "epochs"), None)
+        epochs = self._settings.get("epochs") or default
+        return None if epochs is None else int(epochs)
 
     def _trained(self) -> _consonant.Model:
         if self._model is None:
@@ -234,6 +241,11 @@ class Estimator:
     def metadata_(self) -> dict[str, Any]:
         """What the training wrote about itself: settings, data fingerprint, sizes."""
         return dict(json.loads(self._trained().metadata))
+
+    @property
+    def settings_(self) -> str:
+        """The settings file that would train the model again, in TOML, as ``consonant train --settings`` reads it."""
+        return self._trained().settings()
 
     @property
     def summary_(self) -> str | None:

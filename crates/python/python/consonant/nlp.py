@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Iterable, NamedTuple, Sequence
+from typing import Any, Iterable, Iterator, NamedTuple, Sequence, Sized
 
 from . import _consonant
-from ._consonant import Certificate
+from ._consonant import Certificate, Doc
 from .errors import UsageError
+from .progress import Progress, counted
 
 
 def load(folder: str | os.PathLike[str] | None = None, *, layers: Iterable[str] | None = None) -> Nlp:
@@ -39,6 +40,14 @@ class Nlp(_consonant.Nlp):
     >>> [len(doc) for doc in nlp.pipe(["One two.", "Three."], threads=2)]
     [3, 2]
     """
+
+    def pipe(  # type: ignore[override]
+        self, texts: Iterable[str], *, threads: int | None = None, batch_size: int = 128, progress: Progress = None
+    ) -> Iterator[Doc]:
+        """Documents for texts, in order, as they are asked for; ``progress`` is called now and then with how many there are, ``True`` shows a bar."""
+        total = len(texts) if isinstance(texts, Sized) else None
+        documents: Iterator[Doc] = counted(super().pipe(texts, threads=threads, batch_size=batch_size), progress, total, "documents")
+        return documents
 
     def summarize(  # type: ignore[override]
         self, texts: str | Sequence[str], *, names: Sequence[str] | None = None, threads: int | None = None, **options: Any

@@ -1,25 +1,30 @@
-"""Pictures that need matplotlib."""
+"""Value and bound over time, as numbers and as a picture that needs matplotlib."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy
 
-def plot(solution: Any, axes: Any = None) -> Any:
-    """Value and bound of a solution over time; ``solve(trace=True)`` records them."""
-    from .errors import UsageError
+from .errors import UsageError
 
-    trace = solution.trace
-    if not len(trace):
-        raise UsageError("there is nothing to plot: solve with trace=True")
-    if axes is None:
-        from matplotlib import pyplot
 
-        axes = pyplot.gca()
-    axes.step(trace[:, 1], trace[:, 2], where="post", label="bound")
-    axes.step(trace[:, 1], trace[:, 3], where="post", label="value")
-    axes.set_xlabel("seconds")
-    axes.set_ylabel("score")
-    axes.set_title(solution.status)
-    axes.legend()
-    return axes
+class Trace(numpy.ndarray[Any, Any]):
+    """An array with a row of iteration, seconds, bound and value for each look at a search; ``solve(trace=True)`` records them."""
+
+    def plot(self, axes: Any = None, *, title: str | None = None) -> Any:
+        """Draws value and bound over time with matplotlib, on ``axes`` if given; returns the axes."""
+        if not len(self):
+            raise UsageError("there is nothing to plot: solve with trace=True")
+        if axes is None:
+            from matplotlib import pyplot
+
+            axes = pyplot.gca()
+        for column, name in ((2, "bound"), (3, "value")):
+            axes.step(self[:, 1], self[:, column], where="post", label=name)
+        axes.set_xlabel("seconds")
+        axes.set_ylabel("score")
+        if title is not None:
+            axes.set_title(title)
+        axes.legend()
+        return axes

@@ -1,0 +1,193 @@
+"""Spark and Ray on more than one worker, one of them lost at work; `crates/python/extra bulk` runs these in an environment that has both."""
+
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+
+import pytest
+
+import consonant
+from consonant import bulk
+
+pyarrow = pytest.importorskip("pyarrow")
+
+TEXTS = [f"Ann Smith met {n} people in Kiel. They can't row, said Dr. Lee of Google." for n in range(200)] + [None, "", "Zoë 😀."]
+
+
+def plain(value):
+    """Lists and dictionaries, whatever an engine makes of them."""
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    if hasattr(value, "__len__") and not isinstance(value, str):
+        return [plain(one) for one in value]
+    return value
+
+
+def rows():
+    return pyarrow.record_batch({"id": list(range(len(TEXTS))), "text": TEXTS})
+
+
+@pytest.fixture(scope="module")
+def wanted(nlp):
+    return pyarrow.table(pyarrow.record_batch(nlp.annotate_batch(rows(), text="text"))).to_pylist()
+
+
+def test_rows_that_cannot_be_annotated(nlp):
+    broken = pyarrow.record_batch({"body": pyarrow.array([b"Ann left.", None, b"a\xff"], pyarrow.binary())})
+    out = bulk.annotate(nlp, broken, "body", "column")
+    assert [error and error[:24] for error in out.column("error").to_pylist()] == [None, None, "row 2 of the batch: the "]
+    assert out.column("sentences").is_null().to_pylist() == [False, True, True] and b"consonant" in out.schema.metadata
+    with pytest.raises(consonant.Error, match="row 2"):
+        bulk.annotate(nlp, broken, "body", "fail")
+    with pytest.raises(consonant.UsageError, match="the columns are body"):
+        bulk.annotate(nlp, broken, "text", "fail")
+    with pytest.raises(consonant.UsageError, match="on_error"):
+        bulk.check("ignore")
+
+
+@pytest.fixture(scope="module")
+def spark():
+    sql = pytest.importorskip("pyspark.sql")
+    if shutil.which("java") is None:
+        pytest.skip("there is no Java here")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = sql.SparkSession.builder.master("local-cluster[2,1,1024]")
+    for name, value in {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "4", "spark.sql.execution.arrow.maxRecordsPerBatch": "16"}.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+def frame(spark, partitions=8):
+    return spark.createDataFrame(list(enumerate(TEXTS)), "id long, text string").repartition(partitions)
+
+
+def collected(df):
+    return plain(df.orderBy("id").toArrow().to_pylist())
+
+
+def test_spark_gives_the_rows_of_one_process(spark, wanted):
+    import consonant.spark
+
+    df = consonant.spark.annotate(frame(spark), text="text")
+    assert collected(df) == wanted
+    assert df.schema["sentences"].metadata == {"consonant": consonant.__version__}
+    tokens = consonant.spark.tokens(df)
+    assert tokens.count() == sum(len(one["tokens"]) for row in wanted for one in row["sentences"] or [])
+    names = consonant.spark.entities(df, keep=["id"]).where("label = 'LOC' and id = 0").collect()
+    assert [name.text for name in names] == ["Kiel"]
+    roots = consonant.spark.arcs(df).where("head is null").count()
+    assert roots == sum(word["head"] == 0 for row in wanted for one in row["sentences"] or [] for word in one["tokens"])
+
+
+def executors():
+    """The processes of executors below this one."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                words = file.read().split(b"\0")
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                ours = f"PYSPARK_PYTHON={os.environ['PYSPARK_PYTHON']}".encode() in file.read()
+        except OSError:
+            continue
+        if ours and b"org.apache.spark.executor.CoarseGrainedExecutorBackend" in words:
+            found.append(int(pid))
+    return found
+
+
+def test_spark_loses_an_executor_and_no_row(spark, wanted):
+    import consonant.spark
+
+    before = executors()
+    killed = []
+
+    def kill():
+        time.sleep(1.5)
+        killed.extend(before[:1])
+        os.kill(before[0], signal.SIGKILL)
+
+    assert len(before) == 2
+    killer = threading.Thread(target=kill)
+    killer.start()
+    slow = frame(spark, 24).withColumn("copies", __import__("pyspark.sql.functions", fromlist=["f"]).lit(1))
+    found = collected(consonant.spark.annotate(slow, text="text").drop("copies"))
+    killer.join()
+    assert killed and found == wanted
+    deadline = time.time() + 60
+    while killed[0] in executors() and time.time() < deadline:
+        time.sleep(0.5)
+    assert killed[0] not in executors()
+
+
+def test_spark_ships_models_and_tells_of_rows(spark, trees, tmp_path):
+    import consonant.spark
+
+    consonant.Tagger(epochs=3, column="upos+xpos").fit(trees).save(tmp_path / "tagger.model")
+    df = consonant.spark.annotate(frame(spark), models=tmp_path, layers=["tags"])
+    words = consonant.spark.tokens(df)
+    assert words.where("upos is not null").count() == words.count() > 0
+    data = [(1, bytearray(b"Ann left.")), (2, bytearray(b"\xff"))]
+    broken = spark.createDataFrame(data, "id long, body binary").coalesce(1)
+    said = consonant.spark.annotate(broken, text="body", on_error="column").orderBy("id").select("error").collect()
+    assert said[0].error is None and "row 1" in said[1].error
+    with pytest.raises(Exception, match="not UTF-8"):
+        consonant.spark.annotate(broken, text="body").collect()
+    with pytest.raises(consonant.UsageError, match="there is no column `nothing`"):
+        consonant.spark.annotate(broken, text="nothing")
+
+
+def test_spark_summarizes_groups(spark, nlp):
+    import consonant.spark
+
+    a = ["Heavy rain flooded the old town on Monday. Nobody was hurt.", "The old town was flooded by heavy rain."]
+    df = spark.createDataFrame([("x", text) for text in a] + [("y", None)], "topic string, text string")
+    found = {row.topic: row for row in consonant.spark.summarize(df, "topic", words=9).collect()}
+    assert found["x"].summary == nlp.summarize(sorted(a), words=9).text and found["x"].value <= found["x"].bound
+    assert found["y"].summary is None
+
+
+@pytest.fixture(scope="module")
+def ray(tmp_path_factory):
+    os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    ray = pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+    ray.init(address=cluster.address, log_to_driver=False)
+    yield ray, cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+def by_ray(ray, **options):
+    import ray.data
+
+    dataset = ray.data.from_arrow(pyarrow.table(rows())).repartition(8)
+    found = consonant.ray.annotate(dataset, text="text", **options).take_all()
+    return [plain(row) for row in sorted(found, key=lambda row: row["id"])]
+
+
+def test_ray_gives_the_rows_of_one_process(ray, wanted):
+    import consonant.ray
+
+    assert by_ray(ray[0]) == wanted
+    assert all(row["error"] is None for row in by_ray(ray[0], on_error="column", layers=[]))
+
+
+def test_ray_loses_a_node_and_no_row(ray, wanted):
+    import consonant.ray
+
+    ray, cluster = ray
+    node = cluster.add_node(num_cpus=2)
+    cluster.wait_for_nodes()
+    lost = threading.Timer(3.0, lambda: cluster.remove_node(node))
+    lost.start()
+    assert by_ray(ray, concurrency=2, batch_size=4) == wanted
+    lost.join()
+    assert len([one for one in ray.nodes() if one["Alive"]]) == 1 or not lost.is_alive()
