@@ -116,6 +116,10 @@ impl Labelling {
         places.try_for_each(|(number, (((own, pairs), log_sum), &length))| {
             let range = number * row..number * row + length * labels;
             let gradient = gradient.map_or(&[][..], |gradient| &gradient[range.clone()]);
+            // No words have one sequence of labels, whose score is zero.
+            if length == 0 {
+                return Ok(());
+            }
             *log_sum = one(&scores[range], gradient, &mut own[..length * labels], pairs)?;
             Ok::<(), Error>(())
         })?;
@@ -138,7 +142,7 @@ impl Labelling {
         let labels = self.labels();
         let mut scores: Vec<f64> = scores.iter().map(|&score| f64::from(score)).collect();
         let positions = scores.len() / labels;
-        if let Some(mask) = self.mask.as_ref().filter(|_| positions > 0) {
+        if let Some(mask) = &self.mask {
             let forbid = |row: &mut [f64], allows: &dyn Fn(u32) -> bool| {
                 let forbidden = row.iter_mut().zip(0..).filter(|(_, label)| !allows(*label));
                 forbidden.for_each(|(score, _)| *score = f64::NEG_INFINITY);
