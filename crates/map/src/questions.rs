@@ -2,7 +2,9 @@
 //! would cost to have something else.
 
 use crate::problem::{FormatError, Kind, Literal, Problem};
+use crate::proof::{ProofOptions, prove};
 use crate::solver::{Limits, Method, Unsupported, solve};
+use crate::verify::verify;
 use crate::{Graph, Solution, Status};
 
 /// Why a question has no answer.
@@ -50,16 +52,24 @@ pub fn n_best(
         let states = solution.assignment().map(|states| states[..problem.variables.len()].to_vec());
         found.push(solution);
         let Some(states) = states else { break };
-        let stated = (0..states.len()).filter(|&variable| !problem.is_penalty(variable));
-        let same: Vec<Literal> = stated.map(|variable| is(variable as u32, states[variable])).collect();
-        match same.len().checked_sub(different_by.max(1)) {
-            Some(0) => same.into_iter().for_each(|literal| rest.require(!literal)),
-            Some(limit) => rest.constrain(Kind::Budget { limit }, same),
-            // Nothing can differ in more variables than there are.
-            None => break,
+        if !exclude(&mut rest, &states, different_by) {
+            break;
         }
     }
     Ok(found)
+}
+
+/// Leaves only assignments that differ from `states` in at least `different_by` variables, but for those that say that a constraint is
+/// broken. Nothing is left, and the answer is no, where that is more than there are.
+pub fn exclude(problem: &mut Problem, states: &[u32], different_by: usize) -> bool {
+    let stated = (0..states.len()).filter(|&variable| !problem.is_penalty(variable));
+    let same: Vec<Literal> = stated.map(|variable| is(variable as u32, states[variable])).collect();
+    match same.len().checked_sub(different_by.max(1)) {
+        Some(0) => same.into_iter().for_each(|literal| problem.require(!literal)),
+        Some(limit) => problem.constrain(Kind::Budget { limit }, same),
+        None => return false,
+    }
+    true
 }
 
 fn is(variable: u32, state: u32) -> Literal {
@@ -77,6 +87,29 @@ pub struct Conflict {
     pub problem: Problem,
     /// Whether every piece is known to be needed; a limit may have left some undecided.
     pub smallest: bool,
+}
+
+impl Conflict {
+    /// The pieces in words, for a person who knows the problem that it is a part of.
+    pub fn describe(&self, whole: &Problem) -> Vec<String> {
+        let factors = self.factors.iter().map(|&factor| whole.describe_factor(factor));
+        let variables = self.variables.iter().map(|&variable| {
+            let variable = &whole.variables[variable];
+            let left = (0..variable.scores.len()).filter(|&state| variable.scores[state] > f64::NEG_INFINITY);
+            let left: Vec<String> = left.map(|state| variable.state_name(state)).collect();
+            format!("{}: only {} is allowed", variable.name, left.join(" or "))
+        });
+        factors.chain(variables).collect()
+    }
+
+    /// Whether the checker of proofs, which knows no solver, says the same.
+    pub fn confirm(&self, limits: &Limits) -> Result<bool, QuestionError> {
+        let solution = answer(&self.problem, Method::Exact, limits)?;
+        let Ok((proof, _)) = prove(&self.problem, solution, &ProofOptions::default()) else {
+            return Ok(false);
+        };
+        Ok(verify(&self.problem, &proof).is_ok_and(|seen| seen.bound == f64::NEG_INFINITY))
+    }
 }
 
 /// Why nothing satisfies all constraints of a problem; nothing, if something does or if a limit was reached

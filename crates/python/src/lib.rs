@@ -9,8 +9,10 @@ mod doc;
 mod errors;
 mod evaluate;
 mod formats;
+mod link;
 mod nlp;
 mod problem;
+mod questions;
 mod run;
 mod solution;
 mod task;
@@ -31,6 +33,8 @@ mod _consonant {
     };
     #[pymodule_export]
     use crate::formats::{ConlluBatches, ConlluStream, check_files, convert_files};
+    #[pymodule_export]
+    use crate::link::link;
     #[pymodule_export]
     use crate::nlp::{DocStream, Nlp};
     #[pymodule_export]

@@ -3,17 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use consonant::Error;
-use consonant::map::Graph;
 use consonant::map::problem::{self, Factor, Format, Kind, Malformed, Relation};
-use consonant::map::solver::{Limits, Method, Stop, solve};
 use numpy::{AllowTypeChange, PyArrayLikeDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{ProblemError, usage};
-use crate::run::{pool, start};
+use crate::questions::Way;
 use crate::solution::Solution;
 
 /// A state of a variable, or its negation.
@@ -175,6 +172,22 @@ impl Problem {
             return Err(malformed(error));
         }
         Ok(Constraint { problem: self.id, factor: self.own.factors.len() - 1 })
+    }
+
+    fn checked(&self) -> PyResult<Arc<problem::Problem>> {
+        self.own.check().map_err(malformed)?;
+        Ok(Arc::new(self.own.clone()))
+    }
+
+    /// Keeps to what is known.
+    fn known(&mut self, given: &[Bound<'_, PyAny>], holds: bool) -> PyResult<()> {
+        let literal = |given: &Bound<'_, PyAny>| match given.extract::<String>() {
+            Ok(text) => self.own.literal(&text).map_err(malformed),
+            Err(_) => self.literal(given),
+        };
+        let literals = given.iter().map(literal).collect::<PyResult<Vec<_>>>()?;
+        literals.into_iter().for_each(|literal| self.own.require(if holds { literal } else { !literal }));
+        Ok(())
     }
 
     fn logic(&mut self, kind: Kind, given: &[Bound<'_, PyAny>]) -> PyResult<Constraint> {
@@ -477,6 +490,18 @@ impl Problem {
         self.own.constant = constant;
     }
 
+    /// Only assignments count in which all of these hold: literals, or text such as `x=a` and `!b`.
+    #[pyo3(signature = (*literals))]
+    fn fix(&mut self, literals: Vec<Bound<'_, PyAny>>) -> PyResult<()> {
+        self.known(&literals, true)
+    }
+
+    /// Only assignments count in which none of these holds.
+    #[pyo3(signature = (*literals))]
+    fn forbid(&mut self, literals: Vec<Bound<'_, PyAny>>) -> PyResult<()> {
+        self.known(&literals, false)
+    }
+
     /// Finds the best assignment, a bound on every assignment, and what the two prove.
     #[pyo3(signature = (method="exact", *, time_limit=None, max_iterations=None, gap=1e-6, trace=false, threads=None))]
     #[allow(clippy::too_many_arguments)]
@@ -490,30 +515,45 @@ impl Problem {
         trace: bool,
         threads: Option<usize>,
     ) -> PyResult<Solution> {
-        let found = Method::NAMES.iter().find(|(name, _)| *name == method);
-        let Some(&(_, method)) = found else {
-            let names: Vec<&str> = Method::NAMES.iter().map(|(name, _)| *name).collect();
-            return Err(usage(format!(
-                "there is no method `{method}`; the methods are {}",
-                names.join(", ")
-            )));
-        };
-        if !(gap >= 0.0 && time_limit.is_none_or(|limit| limit >= 0.0)) {
-            return Err(usage("time_limit and gap take numbers that are zero or more"));
-        }
-        self.own.check().map_err(malformed)?;
-        let problem = Arc::new(self.own.clone());
-        let time_limit = time_limit.or((method == Method::Exact).then_some(60.0));
-        let parallel = threads != Some(1);
-        let shared = Arc::clone(&problem);
-        let solving = start(&*pool(threads)?, move |_, stop| {
-            let stop = Stop::from(Arc::clone(stop));
-            let limits = Limits { max_iterations, time_limit, gap, parallel, trace, stop };
-            let graph = Graph::from_problem(&shared).map_err(Error::task)?;
-            solve(&graph, method, &limits).map_err(Error::task)
-        });
-        let solution = solving.wait(py, None)?;
-        Ok(Solution { problem, id: self.id, own: Arc::new(solution), method, gap })
+        let way = Way::new(method, time_limit, max_iterations, gap, trace, threads)?;
+        let problem = self.checked()?;
+        let own = Arc::new(way.solve(py, &problem)?);
+        Ok(Solution { problem, id: self.id, own, method: way.method, gap })
+    }
+
+    /// Several assignments, the best first, any two of which differ in `different_by` variables at least; each is certified as the best of those that are left.
+    #[pyo3(signature = (count, *, different_by=1, method="exact", time_limit=None, max_iterations=None, gap=1e-6, threads=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn n_best(
+        &self,
+        py: Python<'_>,
+        count: usize,
+        different_by: usize,
+        method: &str,
+        time_limit: Option<f64>,
+        max_iterations: Option<usize>,
+        gap: f64,
+        threads: Option<usize>,
+    ) -> PyResult<Vec<Solution>> {
+        let way = Way::new(method, time_limit, max_iterations, gap, false, threads)?;
+        let found = way.n_best(py, &self.checked()?, count, different_by)?.into_iter();
+        let solution =
+            |(problem, own)| Solution { problem, id: self.id, own: Arc::new(own), method: way.method, gap };
+        Ok(found.map(solution).collect())
+    }
+
+    /// What each variable's state is worth, or which constraints contradict each other, as JSON.
+    #[pyo3(signature = (method, time_limit, max_iterations, gap, threads))]
+    fn _explain(
+        &self,
+        py: Python<'_>,
+        method: &str,
+        time_limit: Option<f64>,
+        max_iterations: Option<usize>,
+        gap: f64,
+        threads: Option<usize>,
+    ) -> PyResult<String> {
+        Way::new(method, time_limit, max_iterations, gap, false, threads)?.explain(py, &self.checked()?)
     }
 
     fn __len__(&self) -> usize {

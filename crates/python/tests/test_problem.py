@@ -197,3 +197,37 @@ def test_costs_are_told_as_costs():
     assert (s.value, s.bound, s.certificate.value, s.certificate.bound) == (1, 1, 1, 1)
     assert s.certificate.verify() and s.assignment == {"a": True, "b": False}
     assert (s.trace[:, 2] >= 0).all()
+
+
+def test_what_is_known_the_next_best_and_why():
+    p = consonant.Problem()
+    a, b = p.binary("a", 2.0), p.binary("b", 1.0)
+    x = p.variable("x", ["l", "r"], scores=[0.0, 0.5])
+    p.at_most_one(a, b)
+    best = p.n_best(3)
+    assert [round(s.value, 9) for s in best] == [2.5, 2.0, 1.5] and all(s.certificate.verify() for s in best)
+    assert [s.value for s in p.n_best(9, different_by=3)] == [2.5, 1.0]
+    told = p.explain()
+    assert told["status"] == "optimal" and told["otherwise"]["x"] == {"state": "r", "instead": "l", "loss": 0.5, "status": "optimal"}
+    p.fix(b)
+    p.forbid("x=r")
+    s = p.solve()
+    assert (s[a], s[b], s[x], s.value) == (False, True, "l", 1.0)
+    p.fix("a")
+    told = p.explain()
+    assert told["status"] == "infeasible" and told["conflict"]["verified"] and told["conflict"]["smallest"]
+    assert len(told["conflict"]["constraints"]) == 3 and p.n_best(2) == []
+    for wrong in ("c", "x", "x=q"):
+        with pytest.raises(consonant.ProblemError):
+            p.fix(wrong)
+    with pytest.raises(consonant.UsageError):
+        p.n_best(0)
+
+
+def test_a_log_is_linked():
+    log = consonant.link("[10:03] <anna> which modem?\n[10:04] <bob> anna: the blue one\n", threads=1)
+    assert log.links == [(1, 0)] and log._repr_svg_().startswith("<svg") and log.messages[1]["author"] == "bob"
+    again = consonant.link({"id": "t", "units": log.messages})
+    assert again.links == log.links and "2 messages" in repr(again)
+    with pytest.raises(consonant.Error):
+        consonant.link("{")

@@ -13,7 +13,6 @@ use consonant::map::problem::{self, Format, FormatError, Problem};
 use consonant::map::proof::{ProofOptions, prove};
 use consonant::map::questions::{conflict, n_best, otherwise};
 use consonant::map::solver::{Limits, Method, solve};
-use consonant::map::verify::verify;
 use consonant::map::{Graph, Solution, Status};
 use consonant::text::input::Input;
 use serde_json::{Value, json};
@@ -265,17 +264,7 @@ fn explain_conflict(problem: &Problem, limits: &Limits, answer: &mut Answer) -> 
         }
         return Ok(());
     };
-    let solution = solve(&Graph::from_problem(&conflict.problem)?, Method::Exact, limits)?;
-    let (proof, _) = prove(&conflict.problem, solution, &ProofOptions::default())?;
-    let confirmed = verify(&conflict.problem, &proof).is_ok_and(|seen| seen.bound == f64::NEG_INFINITY);
-    let factors = conflict.factors.iter().map(|&factor| problem.describe_factor(factor));
-    let variables = conflict.variables.iter().map(|&variable| {
-        let variable = &problem.variables[variable];
-        let left = (0..variable.scores.len()).filter(|&state| variable.scores[state] > f64::NEG_INFINITY);
-        let left: Vec<String> = left.map(|state| variable.state_name(state)).collect();
-        format!("{}: only {} is allowed", variable.name, left.join(" or "))
-    });
-    let pieces: Vec<String> = factors.chain(variables).collect();
+    let (confirmed, pieces) = (conflict.confirm(limits)?, conflict.describe(problem));
     match answer {
         Answer::Text(text) => {
             let smallest = if conflict.smallest { ", and none can be left out" } else { "" };

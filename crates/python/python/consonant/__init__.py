@@ -12,6 +12,7 @@
 - :class:`Tagger`, :class:`Lemmatizer`, :class:`NER`, :class:`Parser`, :class:`Summarizer`, :class:`Linker`, :class:`Segmenter`: trained on your data;
   :func:`open` opens what they saved.
 - :class:`CRF`: feature dictionaries in, labels out, as sklearn-crfsuite's.
+- :func:`link`: a chat log, and who answers whom in it.
 - :class:`Problem`: scores and constraints of your own; :mod:`consonant.decode`: labels and trees for scores in NumPy arrays.
 - :mod:`consonant.evaluate`: the field's scorers; :mod:`consonant.formats`: files converted, checked, read as columns.
 """
@@ -30,6 +31,7 @@ from ._consonant import (
     Variable,
     __version__,
 )
+from .conversations import Conversation, link
 from .crf import CRF
 from .errors import DataError, Error, ModelError, ProblemError, TaskError, UsageError
 from .estimators import NER, Estimator, Lemmatizer, Linker, Parser, Segmenter, Summarizer, Tagger, open
@@ -42,6 +44,7 @@ __all__ = [
     "NER",
     "Certificate",
     "Constraint",
+    "Conversation",
     "DataError",
     "Doc",
     "Entity",
@@ -75,6 +78,7 @@ __all__ = [
     "errors",
     "evaluate",
     "formats",
+    "link",
     "load",
     "open",
 ]

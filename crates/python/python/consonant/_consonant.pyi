@@ -67,6 +67,7 @@ def evaluate_summary(
     gold: _Path, predicted: _Path, words: int | None = None, stemming: bool = True
 ) -> tuple[str, str]: ...
 
+def link(log: str, options: str, *, model: _Path | None = None, threads: int | None = None) -> tuple[str, str]: ...
 def convert_files(
     files: Sequence[_Path],
     to: str,
@@ -342,6 +343,22 @@ class Problem:
         trace: bool = False,
         threads: int | None = None,
     ) -> Solution: ...
+    def fix(self, *literals: Literal | str) -> None: ...
+    def forbid(self, *literals: Literal | str) -> None: ...
+    def n_best(
+        self,
+        count: int,
+        *,
+        different_by: int = 1,
+        method: str = "exact",
+        time_limit: float | None = None,
+        max_iterations: int | None = None,
+        gap: float = 1e-6,
+        threads: int | None = None,
+    ) -> list[Solution]: ...
+    def _explain(
+        self, method: str, time_limit: float | None, max_iterations: int | None, gap: float, threads: int | None
+    ) -> str: ...
     def __getitem__(self, key: str, /) -> Variable | Literal: ...
     def __len__(self) -> int: ...
 
