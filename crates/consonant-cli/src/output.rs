@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -43,7 +43,7 @@ impl Destination {
 /// A destination for results; call [`Output::finish`] when all is written.
 pub enum Output {
     /// Standard output, buffered.
-    Standard(BufWriter<StdoutLock<'static>>),
+    Standard(BufWriter<Stdout>),
     /// A regular file, complete or absent.
     File(PendingFile),
     /// A regular file that is compressed, as its name says.
@@ -58,7 +58,7 @@ impl Output {
     /// Opens `path`; nothing or `-` is standard output.
     pub fn open(path: Option<&Path>) -> io::Result<Output> {
         match path {
-            None => Ok(Output::Standard(BufWriter::with_capacity(BUFFER, io::stdout().lock()))),
+            None => Ok(Output::Standard(BufWriter::with_capacity(BUFFER, io::stdout()))),
             Some(path) if path.as_os_str() == "-" => Output::open(None),
             Some(path) if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) => {
                 Ok(Output::Device(BufWriter::with_capacity(BUFFER, File::options().write(true).open(path)?)))

@@ -59,9 +59,9 @@ impl Reporter {
         let bar = self.bars.as_ref().map(|bars| {
             let bar = match total {
                 Some(total) => ProgressBar::new(total)
-                    .with_style(style("{prefix} {wide_bar} {human_pos}/{human_len} {eta} {msg}")),
+                    .with_style(style("{prefix} {wide_bar} {human_pos}/{human_len} {per_sec} {eta} {msg}")),
                 None => ProgressBar::new_spinner()
-                    .with_style(style("{prefix} {spinner} {human_pos} {elapsed} {msg}")),
+                    .with_style(style("{prefix} {spinner} {human_pos} {per_sec} {elapsed} {msg}")),
             };
             bars.add(bar.with_prefix(label.to_owned()))
         });
@@ -75,6 +75,7 @@ impl Reporter {
             label: label.to_owned(),
             total,
             done: AtomicU64::new(0),
+            begun: Instant::now(),
             last_line: Mutex::new(Instant::now()),
         }
     }
@@ -91,6 +92,7 @@ pub struct Progress {
     label: String,
     total: Option<u64>,
     done: AtomicU64,
+    begun: Instant,
     last_line: Mutex<Instant>,
 }
 
@@ -104,10 +106,23 @@ impl Progress {
             && last.elapsed() >= LOG_INTERVAL
         {
             *last = Instant::now();
-            match self.total {
-                Some(total) => self.reporter.note(&format!("{}: {done} of {total}", self.label)),
-                None => self.reporter.note(&format!("{}: {done}", self.label)),
+            self.reporter.note(&self.line(done));
+        }
+    }
+}
+
+impl Progress {
+    /// How far the work is, how fast, and what is left of it.
+    fn line(&self, done: u64) -> String {
+        let rate = done as f64 / self.begun.elapsed().as_secs_f64().max(1e-3);
+        let per = if rate < 10.0 { format!("{rate:.1}") } else { format!("{rate:.0}") };
+        match self.total {
+            Some(total) => {
+                let left = total.saturating_sub(done) as f64 / rate.max(1e-9);
+                let left = Duration::from_secs(left.min(1e9) as u64);
+                format!("{}: {done} of {total}, {per} a second, {left:?} left", self.label)
             }
+            None => format!("{}: {done}, {per} a second", self.label),
         }
     }
 }

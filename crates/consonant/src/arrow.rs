@@ -8,9 +8,11 @@
 //! `start` and `end` are characters (Unicode code points) of the text, end exclusive; `head` is a token counted from 1, 0 for the
 //! root; `sentence`, `first` and `last` count sentences and tokens from 0, `last` is the token behind the name. What nobody has said is null.
 //!
-//! [`ConlluReader`] reads files of CoNLL-U as a stream of such columns.
+//! [`ConlluReader`] reads files of CoNLL-U as a stream of such columns. [`table`], a feature, has files of Parquet and JSONL.
 
 mod conllu;
+#[cfg(feature = "parquet")]
+pub mod table;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,12 +26,13 @@ use consonant_task::Usage;
 use consonant_text::document::CharOffsets;
 use consonant_text::{Document, Layer, Sentence};
 
-pub use conllu::ConlluReader;
+pub use arrow_array::RecordBatch as Batch;
+pub use conllu::{ConlluReader, sentence_batch};
 
 use crate::{Error, Pipeline};
 
-/// Texts that are annotated before their columns are written: memory does not grow with the batch.
-const CHUNK: usize = 256;
+/// Texts, and bytes of them, that are annotated before their columns are written: memory does not grow with the batch.
+const CHUNK: (usize, usize) = (256, 1 << 20);
 
 /// Adds the columns `sentences` and `entities` to a batch that has a column of text. The text is read where it lies. Whoever raises
 /// `stop` has no use for the columns any more: the work then ends soon, with an error.
@@ -52,7 +55,7 @@ pub fn annotate_batch(
     let texts = strings(batch.column(column), text)?;
     let mut sentences = Sentences::default();
     let mut entities = Entities::default();
-    for chunk in texts.chunks(CHUNK) {
+    for chunk in chunks(&texts) {
         if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             return Err(Usage("the work was stopped".to_owned()).into());
         }
@@ -72,6 +75,21 @@ pub fn annotate_batch(
     let wide = Schema::new_with_metadata(fields.collect::<Fields>(), schema.metadata().clone());
     let columns = batch.columns().iter().cloned().chain(added.into_iter().map(|(_, column)| column));
     RecordBatch::try_new(Arc::new(wide), columns.collect()).map_err(Error::task)
+}
+
+/// Texts in pieces that are annotated side by side.
+fn chunks<'a, 'b>(mut texts: &'b [Option<&'a str>]) -> impl Iterator<Item = &'b [Option<&'a str>]> {
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let full = |text: &Option<&str>| {
+            bytes += text.map_or(0, str::len);
+            bytes > CHUNK.1
+        };
+        let count = texts.iter().take(CHUNK.0).position(full).map_or(CHUNK.0, |last| last + 1);
+        let (chunk, rest) = texts.split_at(count.min(texts.len()));
+        texts = rest;
+        (!chunk.is_empty()).then_some(chunk)
+    })
 }
 
 /// One batch of several that have the same columns.

@@ -150,6 +150,14 @@ impl Pipeline {
         Ok(Annotated { document, certificates })
     }
 
+    /// The same as sentences alone, whose tokens carry their place in the text.
+    pub fn sentences(&self, text: &str) -> Result<Vec<Sentence>, Error> {
+        let segments = self.segmenter.passage(text, Start::Document, Some(0)).map_err(Error::task)?;
+        let mut sentences = segments.sentences;
+        self.annotate_sentences(&mut sentences)?;
+        Ok(sentences)
+    }
+
     /// Annotates several texts, each a document of its own, side by side.
     pub fn annotate_all<T: AsRef<str> + Sync>(&self, texts: &[T]) -> Result<Vec<Annotated>, Error> {
         texts.par_iter().map(|text| self.annotate(text.as_ref())).collect()

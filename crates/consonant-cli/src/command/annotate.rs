@@ -1,40 +1,50 @@
 //! `consonant annotate`: raw text to sentences, tokens, tags, names and trees.
 
-use std::collections::HashMap;
-use std::io::{self, BufReader, IsTerminal, Write};
+mod shards;
+mod table;
+mod writer;
+
+use std::io::{self, BufReader, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
-use consonant::text::input::Input;
-use consonant::text::jsonl::{SentenceRecord, write_record};
-use consonant::text::{Format as InputFormat, Sentence, SentenceReader};
-
-use crate::context::Context;
-use crate::given::Flags;
-use crate::inputs::{self, Found};
-use crate::output::{Destination, Output};
-use crate::usage_error;
-use consonant::draw::Sketch;
-use consonant::draw::svg::Svg;
+use consonant::arrow::table::{Columns, TableReader, is_parquet};
 use consonant::draw::terminal::Terminal;
 use consonant::segmenter::SegmenterOptions;
 use consonant::summarizer::looks_english;
+use consonant::text::input::Input;
+use consonant::text::{Format as InputFormat, Sentence, SentenceReader};
 use consonant::{Layers, Models, Pipeline};
+
+use self::shards::Shards;
+use self::writer::Writer;
+use crate::context::Context;
+use crate::given::Flags;
+use crate::inputs;
+use crate::output::{Destination, Output};
+use crate::usage_error;
 
 /// Find sentences, tokens, parts of speech, names and dependency trees in raw text.
 ///
 /// Nothing of the text is lost: tokens carry the white space around them (SpaceAfter, SpacesAfter,
 /// SpacesBefore) and their place in the file in characters (TokenRange). Each file is a document; blank lines
-/// end paragraphs. CoNLL-U has sentences and tokens already: the layers are filled in.
+/// end paragraphs. CoNLL-U has sentences and tokens already: the layers are filled in. Parquet and JSONL are tables:
+/// each row has a text, which is a document.
 #[derive(Args)]
-#[command(
-    after_help = "Example:\n  echo 'Ann lives in Kiel.' | consonant annotate --format pretty\n  consonant annotate story.txt --layers tags,entities --output story.conllu\n  consonant annotate news --format jsonl --output-dir annotated"
-)]
+#[command(after_help = "Example:
+  echo 'Ann lives in Kiel.' | consonant annotate --format pretty
+  consonant annotate story.txt --layers tags,entities --output story.conllu
+  consonant annotate news --format jsonl --output-dir annotated
+  consonant annotate posts.jsonl --text-column body --id-column id --output posts.parquet
+
+With --output-dir a file is complete or absent. The same command again annotates what is not there yet, or is
+older than its input. Tables become tables: Parquet has the input's columns, `sentences` and `entities`
+(docs/scale.md); of other inputs it has a row a sentence.")]
 pub struct Annotate {
-    /// Files of raw text or CoNLL-U, folders, or patterns such as 'news/*.txt'; none or `-` is standard input.
+    /// Files of raw text, CoNLL-U, JSONL or Parquet, folders, or patterns such as 'news/*.txt'; none or `-` is standard input.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// What to find beside sentences and tokens (default: all that there are models for). A tree comes with
@@ -63,9 +73,18 @@ pub struct Annotate {
     /// What is certain: lines of a word or phrase, a tab, and its type of names, `O` for none, or its tag.
     #[arg(long = "override", value_name = "FILE")]
     overrides: Vec<PathBuf>,
+    /// The column of a table that has the texts; with it, standard input is JSONL (default: text).
+    #[arg(long, value_name = "C")]
+    text_column: Option<String>,
+    /// The column that names the rows of a table (default: the file's name and the row's number).
+    #[arg(long, value_name = "C")]
+    id_column: Option<String>,
     /// Write a file for each input into this folder, under the input's name.
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     output_dir: Option<PathBuf>,
+    /// Write several files for each table, of so many rows each.
+    #[arg(long, value_name = "N", requires = "output_dir", value_parser = clap::value_parser!(u64).range(1..))]
+    rows_per_file: Option<u64>,
     #[command(flatten)]
     output: Destination,
 }
@@ -90,7 +109,7 @@ enum Layer {
     Tree,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// CoNLL-U, names in MISC.
     Conllu,
@@ -100,6 +119,8 @@ enum Format {
     Pretty,
     /// The same picture as one SVG file.
     Svg,
+    /// A table of columns, for data frames and SQL.
+    Parquet,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -130,18 +151,26 @@ impl Annotate {
             Some("jsonl" | "json" | "ndjson") => Format::Jsonl,
             Some("svg") => Format::Svg,
             Some("txt") => Format::Pretty,
+            Some("parquet") => Format::Parquet,
             None if on_terminal => Format::Pretty,
             _ => Format::Conllu,
         };
         let format = self.format.unwrap_or(default);
-        let writer = || match format {
-            Format::Conllu => Writer::Conllu,
-            Format::Jsonl => Writer::Jsonl,
-            Format::Pretty => Writer::Pretty(terminal(on_terminal, self.colour)),
-            Format::Svg => Writer::Svg(Svg::default()),
+        if format == Format::Parquet && on_terminal {
+            return Err(usage_error("Parquet is not for a terminal; name a file by `--output`"));
+        }
+        let colour = self.colour;
+        let write = move |out: Output| Writer::new(format, out, || terminal(on_terminal, colour));
+        let columns = Columns {
+            text: self.text_column.clone().unwrap_or_else(|| "text".to_owned()),
+            id: self.id_column.clone(),
         };
-        let english = models == Models::Embedded;
-        let mut pipeline = Pipeline::open(&models, layers)?.knowing(self.known.settings()?);
+        let known = self.known.settings()?;
+        let made = format!(
+            "{layers:?} {format:?} {columns:?} {:?} {known:?} {} {:?} {:?}",
+            self.rows_per_file, self.confidence, self.gazetteer, self.overrides
+        );
+        let mut pipeline = Pipeline::open(&models, layers)?.knowing(known);
         if self.confidence {
             pipeline = pipeline.with_confidence();
         }
@@ -155,100 +184,155 @@ impl Annotate {
             let name = Arc::clone(input.name());
             pipeline = pipeline.with_overrides(&name, BufReader::new(input))?;
         }
+        let lists = self.gazetteer.iter().map(|(_, path)| path).chain(&self.overrides);
+        let work = Work {
+            pipeline,
+            english: models == Models::Embedded,
+            columns,
+            is_table: self.text_column.is_some(),
+            context,
+        };
         if let Some(folder) = &self.output_dir {
-            let outputs = places(&files, folder, format)?;
+            let shards = Shards::new(folder, format.ending(), &files, self.rows_per_file.is_some())?;
+            let there = shards.resume(&made, &models, lists)?;
+            if there > 0 {
+                let are = if there == 1 { "file is" } else { "files are" };
+                context.note(format!("{there} {are} in {} already", folder.display()));
+            }
             let progress = context.progress("annotating files", Some(files.len() as u64));
-            for (file, place) in files.iter().zip(outputs) {
-                if let Some(parent) = place.parent() {
-                    std::fs::create_dir_all(parent)
-                        .with_context(|| format!("cannot make {}", parent.display()))?;
-                }
-                let (mut writer, mut out) = (writer(), Output::open(Some(&place))?);
-                annotate(&pipeline, &file.path, &mut writer, &mut out, context, english, |_| ())?;
-                writer.finish(out)?;
+            for number in 0..files.len() {
+                work.shards(&shards, number, self.rows_per_file, write)?;
                 progress.advance(1);
             }
             return Ok(ExitCode::SUCCESS);
         }
-        let (mut writer, mut out) = (writer(), self.output.open()?);
+        let out = self.output.open()?;
         let progress = context.progress_beside(&out, "annotating sentences", None);
+        let mut writer = write(out);
         for file in files {
-            annotate(&pipeline, &file.path, &mut writer, &mut out, context, english, |count| {
-                progress.advance(count)
-            })?;
+            let mut source = work.open(&file.path)?;
+            work.fill(&mut source, &mut writer, usize::MAX, &|count| progress.advance(count))?;
         }
-        writer.finish(out)?;
+        writer.finish()?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// The output of each file; two of one name would lose one of them.
-fn places(files: &[Found], folder: &Path, format: Format) -> Result<Vec<PathBuf>> {
-    let ending = match format {
-        Format::Conllu => "conllu",
-        Format::Jsonl => "jsonl",
-        Format::Pretty => "txt",
-        Format::Svg => "svg",
-    };
-    let mut known: HashMap<PathBuf, &Path> = HashMap::new();
-    let mut places = Vec::with_capacity(files.len());
-    for Found { path, place } in files {
-        if path.as_os_str() == "-" {
-            return Err(usage_error("standard input has no name for a file of `--output-dir`; name files"));
-        }
-        let output = folder.join(place).with_extension(ending);
-        if output == *path {
-            return Err(usage_error(format!("{} would be written over itself", path.display())));
-        }
-        if let Some(other) = known.insert(output.clone(), path) {
-            let (other, path, output) = (other.display(), path.display(), output.display());
-            return Err(usage_error(format!("{other} and {path} would both be written to {output}")));
-        }
-        places.push(output);
-    }
-    Ok(places)
+/// What is done with each file.
+struct Work<'a> {
+    pipeline: Pipeline,
+    english: bool,
+    columns: Columns,
+    /// Whether a column was named: then what looks like JSONL is a table.
+    is_table: bool,
+    context: &'a Context,
 }
 
-/// Annotates one file.
-fn annotate(
-    pipeline: &Pipeline,
-    path: &Path,
-    writer: &mut Writer,
-    out: &mut Output,
-    context: &Context,
-    english: bool,
-    advance: impl Fn(u64),
-) -> Result<()> {
-    let mut input = Input::open(path)?;
-    let name = Arc::clone(input.name());
-    let mut judged = !english;
-    let mut write = |sentences: &[Sentence]| -> Result<()> {
-        if !std::mem::replace(&mut judged, true) && !may_be_english(sentences) {
-            context.note(format!(
-                "{name} does not look English, and the embedded models know nothing else; `--models DIR` takes others"
-            ));
+/// A file, as it is read.
+enum Source {
+    Table(TableReader),
+    Conllu(Input),
+    Text(Input),
+}
+
+impl Work<'_> {
+    fn open(&self, path: &Path) -> Result<Source> {
+        if is_parquet(path) {
+            return Ok(Source::Table(TableReader::parquet(path, self.columns.clone())?));
         }
-        for sentence in sentences {
-            writer.write(sentence, &name, out)?;
-        }
-        advance(sentences.len() as u64);
-        Ok(out.flush()?)
-    };
-    match input.format()? {
-        InputFormat::Conllu => {
-            for batch in SentenceReader::conllu(input, Arc::clone(&name)).batches(BATCH) {
-                let mut sentences = batch?;
-                pipeline.annotate_sentences(&mut sentences)?;
-                write(&sentences)?;
+        let mut input = Input::open(path)?;
+        Ok(match input.format()? {
+            InputFormat::Conllu => Source::Conllu(input),
+            InputFormat::Jsonl
+                if self.is_table || InputFormat::from_path(path) == Some(InputFormat::Jsonl) =>
+            {
+                Source::Table(TableReader::jsonl(input, self.columns.clone()))
             }
-            return Ok(());
-        }
-        InputFormat::Jsonl => context.note(format!(
-            "{name} looks like data with a format, but is read as raw text; `consonant predict` keeps formats"
-        )),
-        _ => {}
+            found => {
+                if found == InputFormat::Jsonl {
+                    self.context.note(format!(
+                        "{} looks like data with a format, but is read as raw text; `--text-column C` reads rows, `consonant predict` keeps formats",
+                        input.name()
+                    ));
+                }
+                Source::Text(input)
+            }
+        })
     }
-    pipeline.stream(input, &name, |sentences, _| write(sentences))
+
+    /// Annotates a file, or the next rows of a table, `most` of them.
+    fn fill(
+        &self,
+        source: &mut Source,
+        writer: &mut Writer,
+        most: usize,
+        advance: &(dyn Fn(u64) + Sync),
+    ) -> Result<()> {
+        let mut judged = !self.english;
+        let mut write = |sentences: &[Sentence], name: &str, writer: &mut Writer| {
+            if !std::mem::replace(&mut judged, true) && !may_be_english(sentences) {
+                self.context.note(format!(
+                    "{name} does not look English, and the embedded models know nothing else; `--models DIR` takes others"
+                ));
+            }
+            writer.sentences(sentences, name)?;
+            advance(sentences.len() as u64);
+            writer.flush()
+        };
+        match source {
+            Source::Table(table) => self.rows(table, writer, most, advance),
+            Source::Conllu(input) => {
+                let name = Arc::clone(input.name());
+                for batch in SentenceReader::conllu(input, Arc::clone(&name)).batches(BATCH) {
+                    let mut sentences = batch?;
+                    self.pipeline.annotate_sentences(&mut sentences)?;
+                    write(&sentences, &name, writer)?;
+                }
+                Ok(())
+            }
+            Source::Text(input) => {
+                let name = Arc::clone(input.name());
+                self.pipeline.stream(input, &name, |sentences, _| write(sentences, &name, writer))
+            }
+        }
+    }
+
+    /// Annotates a file into one of its own, or a table into several, unless they are there already.
+    fn shards(
+        &self,
+        shards: &Shards<'_>,
+        number: usize,
+        rows: Option<u64>,
+        write: impl Fn(Output) -> Writer,
+    ) -> Result<()> {
+        let mut source = None;
+        for shard in 0.. {
+            let place = shards.place(number, shard);
+            let is_there = shards.is_there(number, &place);
+            if is_there && rows.is_none() {
+                return Ok(());
+            }
+            let source = match &mut source {
+                Some(source) => source,
+                none => none.insert(self.open(&shards.files[number].path)?),
+            };
+            let most = rows.map_or(usize::MAX, |rows| usize::try_from(rows).unwrap_or(usize::MAX));
+            match source {
+                Source::Table(table) if is_there => table.skip(most)?,
+                _ if is_there => return Ok(()),
+                _ => {
+                    let mut writer = write(shards.open(&place)?);
+                    self.fill(source, &mut writer, most, &|_| ())?;
+                    writer.finish()?;
+                }
+            }
+            let done = if let Source::Table(table) = source { table.is_done()? } else { true };
+            if done {
+                return shards.clear_from(number, shard + 1);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Whether the beginning of a text is English, or too short to tell.
@@ -286,35 +370,3 @@ fn terminal(is_there: bool, colour: Colour) -> Terminal {
 
 /// Columns of a picture that goes to a file or a pipe.
 const PAGE: usize = 100;
-
-/// Writes sentences in a format.
-enum Writer {
-    Conllu,
-    Jsonl,
-    Pretty(Terminal),
-    /// A picture is written when all of it is there.
-    Svg(Svg),
-}
-
-impl Writer {
-    fn write(&mut self, sentence: &Sentence, document: &str, out: &mut impl Write) -> Result<()> {
-        match self {
-            Self::Conllu => sentence.write(out)?,
-            Self::Jsonl => {
-                let mut record = SentenceRecord::from(sentence);
-                record.doc = Some(document.to_owned());
-                write_record(&record, out)?;
-            }
-            Self::Pretty(terminal) => out.write_all(terminal.draw(&Sketch::of(sentence)).as_bytes())?,
-            Self::Svg(svg) => svg.sentence(&Sketch::of(sentence)),
-        }
-        Ok(())
-    }
-
-    fn finish(self, mut out: Output) -> Result<()> {
-        if let Self::Svg(svg) = self {
-            out.write_all(svg.finish().as_bytes())?;
-        }
-        Ok(out.finish()?)
-    }
-}

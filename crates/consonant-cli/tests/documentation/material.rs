@@ -57,6 +57,8 @@ static MATERIAL: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     }
     fs::write(folder.join("grid.uai"), GRID).expect("a problem");
     write_lines(&folder.join("topics.jsonl"), &[topic(folder)]);
+    let post = |id: i32, body: &str| json!({"id": id, "body": body});
+    write_lines(&folder.join("posts.jsonl"), &[post(1, "Ann Smith lives in Kiel."), post(2, "Bob left.")]);
     for name in ["pairs.jsonl", "dev-pairs.jsonl"] {
         write_lines(&folder.join(name), &compressions());
     }

@@ -81,6 +81,13 @@ impl RecordBatchReader for ConlluReader {
     }
 }
 
+/// Sentences in the columns of [`ConlluReader`].
+pub fn sentence_batch(sentences: &[Sentence], doc: Option<&str>) -> Result<RecordBatch, Error> {
+    let mut rows = Rows::default();
+    sentences.iter().for_each(|sentence| rows.sentence(sentence, doc));
+    rows.finish().map_err(Error::task)
+}
+
 const MORE: [(&str, Layer); 3] = [("deps", Layer::Deps), ("misc", Layer::Misc), ("entity", Layer::Entity)];
 
 #[derive(Default)]

@@ -128,14 +128,7 @@ impl Sentence {
             return Err(EditError::NoComments);
         }
         let at = self.comments().position(|comment| comment_value(comment, key).is_some());
-        let line = value.map(|value| {
-            let start = self.arena.len();
-            let end = if self.arena[..self.source].contains("\r\n") { "\r\n" } else { "\n" };
-            for piece in ["# ", key, " = ", value, end] {
-                self.arena.push_str(piece);
-            }
-            Span::new(start..self.arena.len())
-        });
+        let line = value.map(|value| self.comment_line(key, value));
         match (at, line) {
             (Some(at), Some(line)) => self.comments[at] = line,
             (Some(at), None) => drop(self.comments.remove(at)),
@@ -144,6 +137,31 @@ impl Sentence {
         }
         self.edited = true;
         Ok(())
+    }
+
+    /// Says which document starts here: `# newdoc id = …` takes the place of `# newdoc`, or stands before all other comments.
+    pub fn set_document_id(&mut self, id: &str) -> Result<(), EditError> {
+        if id.is_empty() || id.contains(['\n', '\r']) {
+            return Err(EditError::Value(id.to_owned()));
+        }
+        let known = ["newdoc id", "newdoc_id", "newdoc"].into_iter();
+        let at =
+            known.flat_map(|key| self.comments().position(|one| comment_value(one, key).is_some())).next();
+        if at.is_none() {
+            self.comments.insert(0, Span::default());
+        }
+        self.comments[at.unwrap_or(0)] = self.comment_line("newdoc id", id);
+        self.edited = true;
+        Ok(())
+    }
+
+    fn comment_line(&mut self, key: &str, value: &str) -> Span {
+        let start = self.arena.len();
+        let end = if self.arena[..self.source].contains("\r\n") { "\r\n" } else { "\n" };
+        for piece in ["# ", key, " = ", value, end] {
+            self.arena.push_str(piece);
+        }
+        Span::new(start..self.arena.len())
     }
 
     fn check(&self, value: &str) -> Result<(), EditError> {
