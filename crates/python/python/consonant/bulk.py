@@ -33,7 +33,7 @@ def annotate(nlp: Nlp, batch: Any, text: str, on_error: str) -> Any:
     given = _decoded(batch, text, errors, on_error)
     out = pyarrow.record_batch(nlp.annotate_batch(given, text, threads=1))
     place = out.schema.get_field_index(text)
-    if given is not batch and not errors:
+    if given is not batch:
         out = out.set_column(place, batch.schema.field(text), batch.column(text))
     if on_error == "column":
         said = pyarrow.array([errors.get(row) for row in range(out.num_rows)], pyarrow.string())
