@@ -36,7 +36,7 @@ class Problem(_consonant.Problem):
     >>> p.forbid(drink["wine"])
     >>> [round(s.value, 6) for s in p.n_best(2)]
     [4.25, 4.0]
-    >>> p.explain()["otherwise"]["fish"]["loss"]
+    >>> round(p.explain()["otherwise"]["fish"]["loss"], 6)
     0.25
     """
 
