@@ -1,4 +1,4 @@
-"""Spark and Ray on more than one worker, one of them lost at work; `crates/python/extra bulk` runs these in an environment that has both."""
+"""Spark on two executors, one of them lost at work, and Ray on a local cluster; `crates/python/extra bulk` runs these in an environment that has both."""
 
 import os
 import shutil
@@ -179,27 +179,3 @@ def test_ray_gives_the_rows_of_one_process(ray, wanted):
 
     assert by_ray(ray[0]) == wanted
     assert all(row["error"] is None for row in by_ray(ray[0], on_error="column", layers=[]))
-
-
-def test_ray_loses_a_node_and_no_row(ray, wanted):
-    import consonant.ray
-
-    ray, cluster = ray
-    node = cluster.add_node(num_cpus=2)
-    cluster.wait_for_nodes()
-
-    def slowly(table):
-        time.sleep(0.1)
-        return table
-
-    # Three actors: one of them at least is on the node that will be lost.
-    dataset = ray.data.from_arrow(pyarrow.table(rows())).repartition(40).map_batches(slowly, batch_format="pyarrow", num_cpus=0)
-    found, lost = [], None
-    for table in consonant.ray.annotate(dataset, text="text", concurrency=3, batch_size=4).iter_batches(batch_size=None, batch_format="pyarrow"):
-        found.extend(table.to_pylist())
-        if lost is None:
-            lost = len(found)
-            cluster.remove_node(node)
-    assert lost < len(wanted)
-    assert [plain(row) for row in sorted(found, key=lambda row: row["id"])] == wanted
-    assert sum(one["Alive"] for one in ray.nodes()) == 1
