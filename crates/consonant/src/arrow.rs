@@ -42,17 +42,11 @@ pub fn annotate_batch(
     text: &str,
     stop: Option<&AtomicBool>,
 ) -> Result<RecordBatch, Error> {
+    let texts = texts(batch, text)?;
     let schema = batch.schema();
-    let Ok(column) = schema.index_of(text) else {
-        let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-        return Err(
-            Usage(format!("there is no column `{text}`; the columns are {}", names.join(", "))).into()
-        );
-    };
     if let Some(taken) = [SENTENCES, ENTITIES].into_iter().find(|name| schema.index_of(name).is_ok()) {
         return Err(Usage(format!("there is a column `{taken}` already; drop or rename it")).into());
     }
-    let texts = strings(batch.column(column), text)?;
     let mut sentences = Sentences::default();
     let mut entities = Entities::default();
     for chunk in chunks(&texts) {
@@ -103,6 +97,19 @@ pub fn concatenate(batches: &[RecordBatch]) -> Result<Option<RecordBatch>, Error
 
 const SENTENCES: &str = "sentences";
 const ENTITIES: &str = "entities";
+
+/// The texts of a column.
+pub fn texts<'a>(batch: &'a RecordBatch, name: &str) -> Result<Vec<Option<&'a str>>, Error> {
+    strings(batch.column(known(batch.schema_ref(), name)?), name)
+}
+
+/// Where a column stands.
+fn known(schema: &Schema, column: &str) -> Result<usize, Usage> {
+    schema.index_of(column).map_err(|_| {
+        let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        Usage(format!("there is no column `{column}`; the columns are {}", names.join(", ")))
+    })
+}
 
 fn strings<'a>(column: &'a ArrayRef, name: &str) -> Result<Vec<Option<&'a str>>, Error> {
     match column.data_type() {

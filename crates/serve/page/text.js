@@ -52,17 +52,18 @@ export default function start(root, given) {
     why.hidden = true;
     out.replaceChildren(...answer.sentences.map((sentence, number) => {
       const unit = answer.certificates?.[0]?.tree[number];
-      return h("div.card.sentence", draw(sentence, show, show.confidence && answer.confidence?.[number], (word) => explain(number, word)),
+      return h("div.card.sentence", draw(sentence, show, (word) => explain(number, word)),
         unit && h("div.note", `tree: value ${unit.value.toFixed(3)}, bound ${unit.bound.toFixed(3)}, ${unit.status}`));
     }));
     if (!answer.sentences.length) out.replaceChildren(h("p.note", "There are no words yet."));
   };
   const explain = (number, word) => {
     const sentence = answer.sentences[number], token = sentence.tokens[word];
-    const reason = reasons?.[number]?.[word], sure = answer.confidence?.[number];
+    const reason = reasons?.[number]?.[word], name = sentence.entities?.find(({ start, end }) => start <= word && word < end);
+    const sure = [["tag", token.tag_confidence], ["head", token.head_confidence], ["name", name?.confidence]].filter(([, value]) => value != null);
     const way = token.head == null ? [] : chain(sentence.tokens, word).map((at) => sentence.tokens[at].form);
     const facts = [["lemma", token.lemma], ["tag", [token.upos, token.xpos].filter(Boolean).join(" · ")], ["features", token.feats?.replaceAll("|", ", ")],
-      ["sure", sure?.tags[word] != null && `tag ${(100 * sure.tags[word]).toFixed(1)} %, name ${(100 * (sure.entities[word] ?? 1)).toFixed(1)} %`]];
+      ["sure", sure.map(([part, value]) => `${part} ${(100 * value).toFixed(1)} %`).join(", ")]];
     const most = Math.max(1e-9, ...(reason?.features ?? []).map((part) => Math.abs(part.chosen - part.rival)));
     why.replaceChildren(
       h("div", h("h2", token.form, " ", h("small", token.deprel ?? "")), way.length > 0 && h("p.note", [...way, "root"].join(" → ")),

@@ -36,7 +36,7 @@ export function chain(tokens, word) {
 }
 
 /** Draws a sentence; `show` says which layers, `pick` is called with a word that is looked at. */
-export function draw(sentence, show, confidence, pick) {
+export function draw(sentence, show, pick) {
   const { tokens } = sentence;
   const [serif, sans] = [family("--serif"), family("--sans")];
   const hasTree = show.tree && tokens.every((token) => token.head != null);
@@ -78,8 +78,10 @@ export function draw(sentence, show, confidence, pick) {
   picture.append(arcs);
   let bottom = base + 20;
   const rows = [[show.tags, "upos", "tag"], [show.lemmas, "lemma", "lemma"]].filter(([wanted, key]) => wanted && tokens.some((token) => token[key]));
+  const least = (word, token) => Math.min(token.tag_confidence ?? 1, token.head_confidence ?? 1,
+    ...(sentence.entities ?? []).filter(({ start, end }) => start <= word && word < end).map((name) => name.confidence ?? 1));
   const words = tokens.map((token, word) => {
-    const doubt = confidence ? 1 - Math.min(confidence.tags[word] ?? 1, confidence.entities[word] ?? 1) : 0;
+    const doubt = show.confidence ? 1 - least(word, token) : 0;
     const wide = widths[word] + 8;
     const height = 24 + rows.length * ROW;
     const group = s("g.word", { tabindex: 0, role: "button", "aria-label": describe(token) },

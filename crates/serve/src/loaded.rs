@@ -17,14 +17,17 @@ use crate::problem::Problem;
 pub struct Loaded {
     pub models: Option<Models>,
     pub layers: Layers,
-    /// Pipelines by their layers; opening one takes milliseconds, and there are sixteen at most.
-    pipelines: Mutex<Vec<(Layers, Arc<Pipeline>)>>,
+    /// Pipelines by what they give; opening one takes milliseconds, and there are thirty-two at most.
+    pipelines: Mutex<Vec<(Kind, Arc<Pipeline>)>>,
     pub annotator: TopicAnnotator,
     pub summarizer: Summarizer,
     linker: Option<Linker>,
     topics: Mutex<Vec<Topic>>,
     described: OnceLock<Vec<(&'static str, Value)>>,
 }
+
+/// Layers, and whether their confidence is wanted.
+type Kind = (Layers, bool);
 
 const TASKS: [&str; 7] = [
     Segmenter::NAME,
@@ -69,35 +72,37 @@ impl Loaded {
         };
         // A model that cannot be opened is told at the start, not to the first client.
         if loaded.models.is_some() {
-            loaded.open_pipeline(layers)?;
+            loaded.open_pipeline((layers, false))?;
         }
         Ok(loaded)
     }
 
-    /// The pipeline that gives these layers.
-    pub fn pipeline(&self, layers: Layers) -> Result<Arc<Pipeline>, Problem> {
-        Ok(self.open_pipeline(layers)?)
+    /// The pipeline that gives these layers, with how sure it is of them if that is wanted.
+    pub fn pipeline(&self, layers: Layers, confidence: bool) -> Result<Arc<Pipeline>, Problem> {
+        Ok(self.open_pipeline((layers, confidence))?)
     }
 
-    fn open_pipeline(&self, layers: Layers) -> Result<Arc<Pipeline>, Error> {
+    fn open_pipeline(&self, kind: Kind) -> Result<Arc<Pipeline>, Error> {
         let models = self.models.as_ref().ok_or(Error::NoModels)?;
-        let find = |pipelines: &Vec<(Layers, Arc<Pipeline>)>| {
-            pipelines.iter().find(|(known, _)| *known == layers).map(|(_, pipeline)| Arc::clone(pipeline))
+        let find = |pipelines: &Vec<(Kind, Arc<Pipeline>)>| {
+            pipelines.iter().find(|(known, _)| *known == kind).map(|(_, pipeline)| Arc::clone(pipeline))
         };
         if let Some(pipeline) = find(&self.pipelines.lock().unwrap_or_else(PoisonError::into_inner)) {
             return Ok(pipeline);
         }
-        let opened = Arc::new(Pipeline::open(models, layers)?);
+        let (layers, confidence) = kind;
+        let opened = Pipeline::open(models, layers)?;
+        let opened = Arc::new(if confidence { opened.with_confidence() } else { opened });
         let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(find(&pipelines).unwrap_or_else(|| {
-            pipelines.push((layers, Arc::clone(&opened)));
+            pipelines.push((kind, Arc::clone(&opened)));
             opened
         }))
     }
 
     /// The pipeline of all layers.
     pub fn whole(&self) -> Result<Arc<Pipeline>, Problem> {
-        self.pipeline(self.layers)
+        self.pipeline(self.layers, false)
     }
 
     pub fn linker(&self) -> Result<&Linker, Problem> {

@@ -17,7 +17,7 @@ pub struct Problem {
     /// The HTTP status.
     status: u16,
     /// What is wrong, and what to do.
-    detail: String,
+    pub detail: String,
     #[serde(skip)]
     retry_after: Option<u64>,
 }

@@ -13,7 +13,8 @@ use axum::routing::{get, post};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use tokio::time::timeout;
 
-use crate::api::annotate::Annotate;
+use crate::api::annotate::{Annotate, AnnotateQuery};
+use crate::api::bulk::{self, Lines, Source as _, Table};
 use crate::api::training::TrainingQuery;
 use crate::api::{self, Operation, Written, content_type};
 use crate::problem::Problem;
@@ -94,10 +95,18 @@ async fn run<O: Operation>(
     request: Request<Body>,
 ) -> Result<Response, Problem> {
     let kind = content_type(&headers).to_owned();
-    if O::PATH == Annotate::PATH && kind == "application/x-ndjson" {
-        return Ok(api::bulk::respond(shared, request.into_body()));
+    let query = query.0.as_deref().unwrap_or_default();
+    if O::PATH == Annotate::PATH && kind == Lines::KIND {
+        return Ok(bulk::respond(Lines::new(shared, request.into_body()), None));
     }
-    let query: O::Query = read_query(query.0.as_deref().unwrap_or_default())?;
+    if O::PATH == Annotate::PATH && kind == Table::KIND {
+        let AnnotateQuery { text } = read_query(query)?;
+        let mut table = Table::new(shared, request.into_body(), text);
+        // What is wrong with the beginning can still be told.
+        let first = table.next().await?;
+        return Ok(bulk::respond(table, first));
+    }
+    let query: O::Query = read_query(query)?;
     let body = read_body(&shared, &headers, request.into_body()).await?;
     let accept: Vec<&str> =
         headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();

@@ -1,6 +1,5 @@
 //! Tables in files: rows that have a text, from Parquet or JSONL, and Parquet that is written batch by batch.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write};
 use std::path::Path;
@@ -19,7 +18,7 @@ use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchR
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use super::strings;
+use super::{known, strings, texts};
 use crate::Error;
 
 /// Rows that are read together, and bytes of JSONL after which they are enough.
@@ -54,7 +53,7 @@ impl Columns {
     /// row.
     pub fn rows<'a>(&self, batch: &'a RecordBatch, name: &str, first: u64) -> Result<Vec<Row<'a>>, Error> {
         let at = |column: &str| known(&batch.schema(), column).map(|at| batch.column(at));
-        let texts = strings(at(&self.text)?, &self.text)?;
+        let texts = texts(batch, &self.text)?;
         let ids = match &self.id {
             Some(column) => ids(at(column)?, column)?,
             None => (first..).take(texts.len()).map(|row| Some(format!("{name}:{row}"))).collect(),
@@ -263,16 +262,6 @@ pub struct Row<'a> {
     pub id: Option<String>,
     /// What it says.
     pub text: Option<&'a str>,
-}
-
-fn known(schema: &Schema, column: &str) -> Result<usize, TableError> {
-    schema.index_of(column).map_err(|_| {
-        let mut said = format!("there is no column `{column}`; the columns are");
-        schema.fields().iter().enumerate().for_each(|(number, field)| {
-            let _ = write!(said, "{} {}", if number == 0 { "" } else { "," }, field.name());
-        });
-        TableError(said)
-    })
 }
 
 /// Text, or whole numbers in digits.

@@ -1,17 +1,17 @@
 //! `POST /v1/annotate`: raw text to sentences with tags, lemmas, names and trees.
 
+use std::sync::Arc;
+
 use consonant::draw::Sketch;
 use consonant::draw::svg::Svg;
-use consonant::ner::NerOptions;
-use consonant::tagger::TaggerOptions;
-use consonant::task::{Task as _, Unit};
+use consonant::task::Unit;
+use consonant::text::Document;
 use consonant::text::jsonl::SentenceRecord;
-use consonant::text::{Document, Sentence};
 use consonant::{Annotated, Certificates, Error, Layers, Pipeline};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use super::{Lane, NoQuery, Operation, Work, Written};
+use super::{Lane, Operation, Work, Written};
 use crate::loaded::Loaded;
 use crate::problem::Problem;
 
@@ -31,12 +31,25 @@ pub struct AnnotateRequest {
     /// What to find beside sentences and tokens: all that there are models for without it.
     #[serde(default)]
     layers: Option<Vec<LayerName>>,
-    /// Adds the probability of each tag and of each word's name label.
+    /// Adds to tokens and names how sure the models are of tags, heads and names.
     #[serde(default)]
     confidence: bool,
     /// Adds value, bound and status of every decoding.
     #[serde(default)]
     certificate: bool,
+}
+
+/// What a stream of Arrow cannot say of itself.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnnotateQuery {
+    /// The column of text in a stream of Arrow.
+    #[serde(default = "text_column")]
+    pub text: String,
+}
+
+fn text_column() -> String {
+    "text".to_owned()
 }
 
 /// A document.
@@ -70,21 +83,9 @@ pub struct AnnotateAnswer {
     /// As `consonant annotate --format jsonl` writes them.
     #[schemars(schema_with = "sentences_schema")]
     sentences: Vec<SentenceRecord>,
-    /// For each sentence, how sure the models are, if asked for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    confidence: Vec<Confidence>,
     /// For each document, what is proven of each layer, if asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     certificates: Vec<ProvenLayers>,
-}
-
-/// How sure the models are of each word of a sentence.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-pub struct Confidence {
-    /// The probability of each word's tag.
-    tags: Vec<f64>,
-    /// The probability of each word's name label, by the sentence's own chain.
-    entities: Vec<f64>,
 }
 
 /// What is proven of each layer.
@@ -174,16 +175,18 @@ impl AnnotateRequest {
         }
     }
 
-    /// The layers that are wanted.
-    fn layers(&self, models: &Loaded) -> Layers {
-        let Some(names) = &self.layers else { return models.layers };
-        let has = |name| names.contains(&name);
-        Layers {
-            tags: has(LayerName::Tags),
-            lemmas: has(LayerName::Lemmas),
-            entities: has(LayerName::Entities),
-            tree: has(LayerName::Tree),
-        }
+    /// The pipeline that gives what is wanted.
+    fn pipeline(&self, models: &Loaded) -> Result<Arc<Pipeline>, Problem> {
+        let layers = self.layers.as_ref().map_or(models.layers, |names| {
+            let has = |name| names.contains(&name);
+            Layers {
+                tags: has(LayerName::Tags),
+                lemmas: has(LayerName::Lemmas),
+                entities: has(LayerName::Entities),
+                tree: has(LayerName::Tree),
+            }
+        });
+        models.pipeline(layers, self.confidence)
     }
 }
 
@@ -210,47 +213,24 @@ pub fn records(document: &Document, id: Option<&str>) -> Vec<SentenceRecord> {
     records
 }
 
-fn confidence(pipeline: &Pipeline, sentences: &[Sentence]) -> Result<Vec<Confidence>, Problem> {
-    let probabilities = |sentence: &Sentence| -> Vec<f64> {
-        let one = |word| sentence.misc_entry(word, "Prob").and_then(|text| text.parse().ok()).unwrap_or(1.0);
-        (0..sentence.len()).map(one).collect()
-    };
-    let mut found: Vec<Confidence> = sentences.iter().map(|_| Confidence::default()).collect();
-    if let Some(tagger) = pipeline.tagger() {
-        let mut copies = sentences.to_vec();
-        tagger.decode(&mut copies, &TaggerOptions::new().marginals(true)).map_err(Error::task)?;
-        found.iter_mut().zip(&copies).for_each(|(found, copy)| found.tags = probabilities(copy));
-    }
-    if let Some(names) = pipeline.names() {
-        let mut copies = sentences.to_vec();
-        names.decode(&mut copies, &NerOptions::new().marginals(true)).map_err(Error::task)?;
-        found.iter_mut().zip(&copies).for_each(|(found, copy)| found.entities = probabilities(copy));
-    }
-    Ok(found)
-}
-
 impl Operation for Annotate {
     const PATH: &'static str = "/v1/annotate";
     const SUMMARY: &'static str = "Sentences, tokens, tags, lemmas, names and trees of raw text";
-    const ABOUT: &'static str = "With `Accept: application/x-ndjson` the answer is a line for each sentence, with `text/x-conllu` CoNLL-U, with `image/svg+xml` a picture. A body of `application/x-ndjson`, a document a line, is annotated as it comes, in memory that does not grow.";
+    const ABOUT: &'static str = "With `Accept: application/x-ndjson` the answer is a line for each sentence, with `text/x-conllu` CoNLL-U, with `image/svg+xml` a picture. A body of `application/x-ndjson`, a document a line, is annotated as it comes, in memory that does not grow; so is a body of `application/vnd.apache.arrow.stream`, whose columns come back with `sentences` and `entities` besides.";
     const LANE: Lane = Lane::Sentences;
     const OTHERS: &'static [&'static str] = &["application/x-ndjson", "text/x-conllu", "image/svg+xml"];
-    type Query = NoQuery;
+    type Query = AnnotateQuery;
     type Request = AnnotateRequest;
     type Answer = AnnotateAnswer;
 
-    fn run(work: &Work, _: NoQuery, request: AnnotateRequest) -> Result<AnnotateAnswer, Problem> {
-        let pipeline = work.models.pipeline(request.layers(&work.models))?;
-        let (wants_confidence, wants_certificate) = (request.confidence, request.certificate);
+    fn run(work: &Work, _: AnnotateQuery, request: AnnotateRequest) -> Result<AnnotateAnswer, Problem> {
+        let pipeline = request.pipeline(&work.models)?;
+        let wants_certificate = request.certificate;
         let given = request.documents()?;
         let annotated = annotate(work, &pipeline, &given)?;
-        let mut answer =
-            AnnotateAnswer { sentences: Vec::new(), confidence: Vec::new(), certificates: Vec::new() };
+        let mut answer = AnnotateAnswer { sentences: Vec::new(), certificates: Vec::new() };
         for (Annotated { document, certificates }, given) in annotated.iter().zip(&given) {
             answer.sentences.extend(records(document, given.id.as_deref()));
-            if wants_confidence {
-                answer.confidence.extend(confidence(&pipeline, document.sentences())?);
-            }
             if wants_certificate {
                 answer.certificates.push(certificates.into());
             }
@@ -258,11 +238,16 @@ impl Operation for Annotate {
         Ok(answer)
     }
 
-    fn answer(work: &Work, _: NoQuery, request: AnnotateRequest, accept: &str) -> Result<Written, Problem> {
+    fn answer(
+        work: &Work,
+        query: AnnotateQuery,
+        request: AnnotateRequest,
+        accept: &str,
+    ) -> Result<Written, Problem> {
         let Some(kind) = Self::OTHERS.iter().find(|kind| accept.contains(**kind)) else {
-            return Written::json(&Self::run(work, NoQuery {}, request)?);
+            return Written::json(&Self::run(work, query, request)?);
         };
-        let pipeline = work.models.pipeline(request.layers(&work.models))?;
+        let pipeline = request.pipeline(&work.models)?;
         let given = request.documents()?;
         let annotated = annotate(work, &pipeline, &given)?;
         let mut bytes = Vec::new();

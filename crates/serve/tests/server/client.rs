@@ -59,6 +59,12 @@ impl Running {
         self.send(post(path, kind, headers, body).as_bytes())
     }
 
+    pub fn post_bytes(&self, path: &str, kind: &str, body: &[u8]) -> Answer {
+        let length = format!("Content-Length: {}\r\n", body.len());
+        let head = post(path, kind, "", "").replace("Content-Length: 0\r\n", &length);
+        self.send(&[head.as_bytes(), body].concat())
+    }
+
     /// Asks for an end and waits for it.
     pub fn stop(mut self) {
         self.handle.stop();

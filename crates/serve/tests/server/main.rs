@@ -1,6 +1,7 @@
 //! The server over real sockets.
 
 mod api;
+mod arrow;
 mod client;
 mod hostile;
 mod limits;
