@@ -121,6 +121,10 @@ impl Side {
         self.siblings.is_some() || self.grandparents.is_some() || self.grand_siblings.is_some()
     }
 
+    pub(crate) fn is_third_order(&self) -> bool {
+        self.grand_siblings.is_some() || self.tri_siblings.is_some()
+    }
+
     pub(crate) fn has_tri_siblings(&self) -> bool {
         self.tri_siblings.is_some()
     }
