@@ -105,6 +105,19 @@ def viterbi(nodes, allowed, starts):
     return paths, best.max(axis=1)
 
 
+def viterbi_of_one(nodes, allowed, starts):
+    """One sequence: what most people write."""
+    best, back = nodes[0] + starts, []
+    for row in nodes[1:]:
+        steps = best[:, None] + allowed
+        back.append(steps.argmax(axis=0))
+        best = steps.max(axis=0) + row
+    path = [best.argmax()]
+    for pointers in reversed(back):
+        path.append(pointers[path[-1]])
+    return path[::-1], best.max()
+
+
 def batch(who, sequences, positions, labels):
     nodes, known = scores(sequences, positions, labels), names(labels)
     if who == "ours":
@@ -116,7 +129,10 @@ def batch(who, sequences, positions, labels):
         start = time.process_time()
         allowed = numpy.array([[0.0 if follows(a, b) else -numpy.inf for b in known] for a in known], dtype=numpy.float32)
         starts = numpy.array([-numpy.inf if label.startswith("I-") else 0.0 for label in known], dtype=numpy.float32)
-        _, values = viterbi(nodes, allowed, starts)
+        if who == "numpy":
+            _, values = viterbi(nodes, allowed, starts)
+        else:
+            values = [viterbi_of_one(one, allowed, starts)[1] for one in nodes]
         seconds = time.process_time() - start
     return {"seconds": seconds, "value": float(numpy.asarray(values, dtype=numpy.float64).sum())}
 

@@ -3,14 +3,23 @@
 //! Each kernel is written once in plain Rust. On x86-64 it is compiled a second time with AVX2 and picked
 //! when the processor has it. No kernel fuses multiplication and addition, so both give the same bits.
 
-/// Rows of scores are padded to a multiple of this many `f32`, so that no kernel needs a scalar tail.
-pub(crate) const SCORE_LANES: usize = 32;
+/// Rows of scores are padded to a multiple of this many `f32`, so that no kernel needs a scalar tail; short ones to
+/// half or a quarter of it.
+const SCORE_LANES: usize = 32;
 /// Rows of potentials are padded to a multiple of this many `f64`.
 pub(crate) const SUM_LANES: usize = 16;
 
 /// Rounds a row length up to whole vectors.
 pub(crate) fn padded(length: usize, lanes: usize) -> usize {
     length.div_ceil(lanes) * lanes
+}
+
+/// How long a row of so many scores is.
+pub(crate) fn score_stride(labels: usize) -> usize {
+    padded(
+        labels,
+        [SCORE_LANES / 4, SCORE_LANES / 2].into_iter().find(|&lanes| labels <= lanes).unwrap_or(SCORE_LANES),
+    )
 }
 
 /// Defines a function with an AVX2 twin that is chosen at run time.
@@ -76,8 +85,11 @@ vectorized! {
             max_plus_block::<{ 2 * SCORE_LANES }>(sources, values, rows, row_step, offset, out);
             offset += 2 * SCORE_LANES;
         }
-        if offset < out.len() {
-            max_plus_block::<SCORE_LANES>(sources, values, rows, row_step, offset, out);
+        match (out.len() - offset) * 4 / SCORE_LANES {
+            0 => {}
+            1 => max_plus_block::<{ SCORE_LANES / 4 }>(sources, values, rows, row_step, offset, out),
+            2 => max_plus_block::<{ SCORE_LANES / 2 }>(sources, values, rows, row_step, offset, out),
+            _ => max_plus_block::<SCORE_LANES>(sources, values, rows, row_step, offset, out),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::constraints::TransitionMask;
 use super::error::{InferenceError, Result, check_length, check_scores};
 use super::grams::Grams;
-use super::kernels::{SCORE_LANES, padded};
+use super::kernels::score_stride;
 
 /// Transition scores of a chain: none, dense of order 1, or sparse of any order, with forbidden pairs laid
 /// over them.
@@ -39,7 +39,7 @@ pub(crate) struct Dense {
 
 impl Dense {
     fn zeros(labels: usize, rows: usize) -> Self {
-        let stride = padded(labels, SCORE_LANES);
+        let stride = score_stride(labels);
         let mut scores = vec![f32::NEG_INFINITY; stride * rows];
         for row in scores.chunks_exact_mut(stride) {
             row[..labels].fill(0.0);
