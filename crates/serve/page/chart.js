@@ -2,7 +2,7 @@
 
 import { number, s } from "./page.js";
 
-const HEIGHT = 340, LEFT = 74, RIGHT = 96, TOP = 16, BOTTOM = 40;
+const HEIGHT = 340, LEFT = 74, RIGHT = 112, TOP = 16, BOTTOM = 40;
 
 function ticks(low, high, count) {
   const rough = (high - low) / count, size = 10 ** Math.floor(Math.log10(rough));

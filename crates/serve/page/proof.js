@@ -76,7 +76,15 @@ export default function start(root, given) {
         run.refused ? h("td.note", { colspan: 3 }, run.refused) : [h("td", certificate(run.proven)),
           h("td.number", run.proven.value == null || run.proven.bound == null ? "–" : number(Math.max(0, run.proven.bound - run.proven.value))), h("td.number", run.disputed.length)])))));
     const open = answer.runs.filter((run) => run.disputed.length);
-    disputes.replaceChildren(...open.map((run) => h("details", h("summary", `${run.disputed.length} variables that ${run.method} leaves in dispute`),
+    const branches = answer.runs.filter((run) => run.cases?.length).map(({ method, cases }) => cases.length === 1
+      ? h("p.note", `${method} is proven without a branch${cases[0].ruled_out ? `; ${cases[0].ruled_out} states are ruled out by a constraint alone` : ""}.`)
+      : h("details", { id: "cases", open: true }, h("summary", `${cases.length - 1} cases of ${method}: what each branch fixed`),
+        h("ul.cases", cases.slice(1, 200).map(({ depth, fixed, ruled_out }) => {
+          const item = h("li", h("span.mono", fixed), ruled_out > 0 && h("span.note", ` rules out ${ruled_out}`));
+          item.style.marginLeft = `${1.2 * depth}rem`;
+          return item;
+        }))));
+    disputes.replaceChildren(...branches, ...open.map((run) => h("details", h("summary", `${run.disputed.length} variables that ${run.method} leaves in dispute`),
       h("table", run.disputed.slice(0, 60).map(({ name, belief }) => {
         const meter = h(`span.meter.m${methods.indexOf(run.method)}`);
         meter.style.width = `${8 * belief}rem`;

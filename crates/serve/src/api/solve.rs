@@ -6,6 +6,7 @@ use axum::body::Bytes;
 use consonant::map::problem::{self, Format, Problem as Graphical};
 use consonant::map::proof::{ProofOptions, prove};
 use consonant::map::solver::{Limits, Method, solve};
+use consonant::map::verify::Proof;
 use consonant::map::{Graph, Solution, TracePoint};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -222,11 +223,7 @@ impl Operation for Solve {
             solve(&graph, method, &limits).map_err(|error| Problem::wrong(error.to_string()))?;
         let mut proof = None;
         if query.proof {
-            let mut options = ProofOptions::default();
-            options.time_limit = limits.time_limit.unwrap_or_default();
-            options.branch = method == Method::Exact;
-            let (found, proven) =
-                prove(&problem, solution, &options).map_err(|error| Problem::wrong(error.to_string()))?;
+            let (found, proven) = proof_of(&problem, solution, method, &limits)?;
             let text = found.write().map_err(|error| Problem::wrong(error.to_string()))?;
             proof = serde_json::from_str(&text).ok();
             solution = proven;
@@ -239,4 +236,17 @@ impl Operation for Solve {
             proof,
         })
     }
+}
+
+/// A proof of an answer, in as much time as the answer was given; with cases if the method has them.
+pub fn proof_of(
+    problem: &Graphical,
+    solution: Solution,
+    method: Method,
+    limits: &Limits,
+) -> Result<(Proof, Solution), Problem> {
+    let mut options = ProofOptions::default();
+    options.time_limit = limits.time_limit.unwrap_or_default();
+    options.branch = method == Method::Exact;
+    prove(problem, solution, &options).map_err(|error| Problem::wrong(error.to_string()))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use consonant::Error;
 use consonant::map::problem::Problem as Graphical;
 use consonant::map::solver::{Method, solve};
+use consonant::map::verify::Step;
 use consonant::map::{Graph, Solution};
 use consonant::task::Task as _;
 use consonant::text::Sentence;
@@ -12,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::choice::Choice;
-use super::solve::{GivenProblem, Point, Proven, graph_of, limits, points};
+use super::solve::{GivenProblem, Point, Proven, graph_of, limits, points, proof_of};
 use super::{Lane, NoQuery, Operation, Work};
 use crate::problem::Problem;
 
@@ -79,11 +80,26 @@ pub struct Run {
     trace: Vec<Point>,
     /// Variables on which the method's parts did not agree at the end, with what the relaxation believes of them.
     disputed: Vec<Disputed>,
+    /// What the branches of exact search fix, in the order in which its proof goes through them; the first case fixes nothing. Trees have no such
+    /// proof.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    cases: Vec<Case>,
     /// What the answer switches on: names of variables with their states, for a tree its arcs.
     chosen: Vec<String>,
     /// Why the method cannot be applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
+}
+
+/// A case of a proof.
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Case {
+    /// Below how many others it stands.
+    depth: usize,
+    /// What it fixes: a variable, with the states that are left to it.
+    fixed: String,
+    /// States of variables that factors rule out then.
+    ruled_out: usize,
 }
 
 /// A variable that is neither true nor false in the relaxation.
@@ -131,20 +147,30 @@ impl Operation for Trace {
         let mut runs = Vec::new();
         for &method in &request.methods {
             work.check_time()?;
-            let limits = limits(work, request.max_iterations, Some(share), true)?;
+            let mut limits = limits(work, request.max_iterations, Some(share), true)?;
+            let branches = method.0 == Method::Exact && named.problem.is_some();
+            if branches {
+                // Finding and proving share the time.
+                limits.time_limit = limits.time_limit.map(|limit| 0.5 * limit);
+            }
             runs.push(match solve(&named.graph, method.0, &limits) {
-                Ok(solution) => {
-                    let solution = match &named.problem {
-                        Some(problem) => solution.stated(problem),
-                        None => solution,
-                    };
-                    Run::new(method, &named, &solution)
-                }
+                Ok(solution) => match &named.problem {
+                    None => Run::new(method, &named, &solution),
+                    Some(problem) => {
+                        let mut cases = Vec::new();
+                        if branches {
+                            let (proof, _) = proof_of(problem, solution.clone(), method.0, &limits)?;
+                            cases = cases_of(problem, &proof.steps);
+                        }
+                        Run { cases, ..Run::new(method, &named, &solution.stated(problem)) }
+                    }
+                },
                 Err(refused) => Run {
                     method,
                     proven: None,
                     trace: Vec::new(),
                     disputed: Vec::new(),
+                    cases: Vec::new(),
                     chosen: Vec::new(),
                     refused: Some(refused.to_string()),
                 },
@@ -169,10 +195,43 @@ impl Run {
             proven: Some(solution.certificate.into()),
             trace: points(solution),
             disputed: disputed.map(|(name, &belief)| Disputed { name: name.clone(), belief }).collect(),
+            cases: Vec::new(),
             chosen: chosen.take(MOST).cloned().collect(),
             refused: None,
         }
     }
+}
+
+/// The cases of a proof's steps, which are a tree in preorder.
+fn cases_of(problem: &Graphical, steps: &[Step]) -> Vec<Case> {
+    let mut open = vec![(0, String::new())];
+    let mut cases: Vec<Case> = Vec::new();
+    let mut goes_on = false;
+    for step in steps {
+        if !goes_on {
+            if cases.len() == MOST {
+                break;
+            }
+            let Some((depth, fixed)) = open.pop() else { break };
+            cases.push(Case { depth, fixed, ruled_out: 0 });
+        }
+        let Some(case) = cases.last_mut() else { break };
+        goes_on = matches!(step, Step::Prune(_));
+        match step {
+            Step::Prune(states) => case.ruled_out += states.len(),
+            Step::Split { variable, parts } => {
+                let variable = &problem.variables[*variable as usize];
+                let fixed = |part: &Vec<u32>| {
+                    let states: Vec<String> =
+                        part.iter().map(|&state| variable.state_name(state as usize)).collect();
+                    (case.depth + 1, format!("{} = {}", variable.name, states.join(" or ")))
+                };
+                open.extend(parts.iter().rev().map(fixed));
+            }
+            Step::Bound(_) => {}
+        }
+    }
+    cases
 }
 
 fn of_text(work: &Work, text: &str, of: Of, number: usize) -> Result<Named, Problem> {
@@ -219,4 +278,38 @@ fn of_problem(work: &Work, problem: GivenProblem) -> Result<Named, Problem> {
     });
     let (names, graph) = (names.collect(), graph_of(&problem)?);
     Ok(Named { names, graph, problem: Some(problem), words: Vec::new(), sentences: 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use consonant::map::problem::{Format, read};
+    use consonant::map::verify::{Bound, Step};
+
+    use super::{Case, cases_of};
+
+    #[test]
+    fn cases_are_told_in_the_order_of_the_proof() {
+        let text = r#"{"variables": [{"name": "a", "score": 1},
+            {"name": "x", "states": ["p", "q", "r"], "scores": [0, 0, 0]}], "factors": []}"#;
+        let problem = read(text, Format::Json).unwrap();
+        let bound = || Step::Bound(Bound::default());
+        let steps = [
+            Step::Prune(vec![(1, 0, 0)]),
+            Step::Split { variable: 1, parts: vec![vec![1], vec![0, 2]] },
+            Step::Split { variable: 0, parts: vec![vec![0], vec![1]] },
+            bound(),
+            bound(),
+            Step::Prune(vec![(0, 0, 0), (1, 0, 0)]),
+            bound(),
+        ];
+        let case = |depth, fixed: &str, ruled_out| Case { depth, fixed: fixed.to_owned(), ruled_out };
+        let expected = [
+            case(0, "", 1),
+            case(1, "x = q", 0),
+            case(2, "a = 0", 0),
+            case(2, "a = 1", 0),
+            case(1, "x = p or r", 2),
+        ];
+        assert_eq!(cases_of(&problem, &steps), expected);
+    }
 }

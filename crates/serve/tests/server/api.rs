@@ -182,6 +182,10 @@ fn methods_are_traced_on_trees_names_and_ones_own_problems() {
     let names = json!({"text": "Kiel won. Kiel lost.", "of": "names", "methods": ["two-slave", "ad3"]});
     let names = server.post("/v1/trace", &names.to_string()).json();
     assert_eq!(names["runs"][0]["proven"]["status"], "optimal", "{names}");
+    let exact = json!({"problem": {"variables": [{"name": "a", "score": 1}], "factors": []}, "methods": ["exact", "ad3"]});
+    let exact = server.post("/v1/trace", &exact.to_string()).json();
+    assert_eq!(exact["runs"][0]["cases"], json!([{"depth": 0, "fixed": "", "ruled_out": 0}]), "{exact}");
+    assert!(exact["runs"][1].get("cases").is_none(), "only exact search has branches: {exact}");
     let alone = json!({"text": "Kiel won.", "of": "names", "methods": ["two-slave"]});
     assert_eq!(server.post("/v1/trace", &alone.to_string()).status, 422);
 }

@@ -113,6 +113,8 @@ def proof(page: Page) -> None:
     page.get_by_role("combobox", name="Problem").select_option("own")
     expect(page.locator("#runs tbody tr").nth(0)).to_contain_text("bound 1.5")
     expect(page.locator("#runs tbody tr").nth(4)).to_contain_text("bound 1")
+    expect(page.get_by_text(re.compile("what each branch fixed|proven without a branch"))).to_be_visible()
+    picture(page, "proof-own")
     page.get_by_label("Text or problem").fill("{")
     expect(page.get_by_role("alert")).to_be_visible()
 
