@@ -53,7 +53,8 @@ impl Labelling {
     /// The gradient with respect to scores, given that with respect to the [marginals](Self::marginals_of_batch) of labels.
     ///
     /// The derivative of marginals is the covariance of labels: with r(y) the sum of the gradient along a sequence, that of a score is
-    /// E[r · label] − E[r] E[label]. Given its marginals of pairs a chain is a Markov chain, so two passes give E[r | label].
+    /// `E[r · label] − E[r] E[label]`. Given its marginals of pairs a chain is a Markov chain, so two passes give
+    /// `E[r | label]`.
     pub fn marginals_gradient(&self, batch: Sequences<'_>, gradient: &[f64]) -> Result<Soft, Error> {
         self.each(batch, Some(gradient), |scores, gradient, labels, pairs| {
             let (nodes, steps, log_sum) = self.sums(scores)?;
