@@ -9,6 +9,8 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use consonant_learn::hash;
 
+use crate::lines::begins_anew;
+
 /// What an atom is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Class {
@@ -154,7 +156,7 @@ impl<'t> Atoms<'t> {
         } else if space == " " {
             Space::Blank
         } else if space.contains(LINE_ENDS) {
-            Space::Line
+            if begins_anew(&self.text[..from], behind) { Space::Paragraph } else { Space::Line }
         } else {
             Space::Wide
         };

@@ -31,6 +31,7 @@ mod features;
 mod item;
 mod layout;
 mod learn;
+mod lines;
 mod model;
 mod parts;
 mod rules;
