@@ -67,8 +67,8 @@ const FEWEST_ITERATIONS: usize = 20;
 /// And fewer nodes than this are not worth their time: with so many candidates they prove next to nothing.
 const LEAST_NODES: usize = 8;
 /// AD3's penalty at the start: automata and trees are best begun near one configuration (twice as fast as the
-/// default). Automata of second order bear more: on English-EWT's dev data a fifth fewer iterations and a
-/// sixth less time. Training keeps to one penalty.
+/// default). Automata of second order bear more: on English-EWT's dev data a fifth fewer iterations
+/// (`predict --report`). Training keeps to one penalty.
 const AD3_PENALTY: f64 = 0.05;
 const SECOND_ORDER_PENALTY: f64 = 0.12;
 /// Where the relaxation is fractional, more digits of it would not change the tree that it is rounded to.
