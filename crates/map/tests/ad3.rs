@@ -1,6 +1,6 @@
 //! AD3 against the truth on random small graphs.
 
-use consonant_map::{Ad3, Ad3Options, Solution, Status};
+use consonant_map::{Ad3, Ad3Options, Graph, Solution, Status};
 use consonant_testing::Random;
 use consonant_testing::graph::{Recipe, Sample};
 
@@ -125,4 +125,32 @@ fn empty_graphs_and_lone_variables_work() {
     assert_eq!(solution.certificate.status(), Status::Optimal);
     assert!(!solution.is_true(x) && solution.is_true(y.is(1)) && solution.is_true(single.is(0)));
     assert!((solution.certificate.value().unwrap() - 9.5).abs() < 1e-9);
+}
+
+/// Where one solve ended is where another begins: nothing is left to do.
+#[test]
+fn a_solve_begins_from_a_division_of_the_scores() {
+    let mut graph = Graph::new();
+    let [a, b, c] = [1.5, 1.0, 0.3].map(|score| graph.binary(score).unwrap());
+    let factors = [
+        graph.at_most_one([a, b]).unwrap(),
+        graph.at_most_one([b.into(), !c]).unwrap(),
+        graph.exactly_one([a, c]).unwrap(),
+    ];
+    let mut solver = Ad3::default();
+    let first = solver.solve(&graph);
+    assert_eq!(first.certificate.status(), Status::Optimal);
+    let divided: Vec<Vec<f64>> = factors.iter().map(|&id| solver.divided(&graph, id).collect()).collect();
+
+    let mut again = Ad3::default();
+    again.options.report_every = 1;
+    let states = first.assignment().unwrap();
+    again.begin(&graph, states.iter().map(|&state| f64::from(state)));
+    for (&factor, scores) in factors.iter().zip(&divided) {
+        again.divide(&graph, factor, scores);
+        assert!(again.divided(&graph, factor).zip(scores).all(|(now, given)| (now - given).abs() < 1e-12));
+    }
+    let second = again.solve(&graph);
+    assert_eq!((second.certificate.status(), second.assignment()), (Status::Optimal, first.assignment()));
+    assert!(second.certificate.iterations <= 1, "{} iterations", second.certificate.iterations);
 }

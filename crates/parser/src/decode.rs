@@ -15,6 +15,7 @@ use consonant_map::solver::{Limits, Method};
 use consonant_map::{Ad3, Ad3Options, Binary, Certificate, FactorId, Gap, Graph, Solution, Status};
 use consonant_task::{Solver, Usage};
 
+use crate::ascent::{Ascent, Factor, Outcome, Problem};
 use crate::automaton::{Head, HeadSide};
 use crate::parts::{Side, TreeParts, pairs_below, triples_below};
 use crate::{ParserError, projective};
@@ -76,6 +77,12 @@ const AD3_RESIDUAL: f64 = 1e-4;
 /// Iterations of AD3 between looks at the bound.
 const AD3_REPORT: usize = 5;
 
+/// Where ascent on the dual is stuck, as many times as this, AD3 gets it going again, by as many iterations,
+/// with a penalty that keeps it near the best tree so far.
+const SHAKES: usize = 3;
+const SHAKE_ITERATIONS: usize = 10;
+const SHAKE_PENALTY: f64 = 0.5;
+
 /// Finds best trees, sentence after sentence, in the same buffers: graph, automata and the solver's state
 /// too.
 #[derive(Default)]
@@ -89,6 +96,8 @@ pub struct TreeDecoder {
     projective: projective::Workspace,
     graph: GraphBuilder,
     solver: Ad3,
+    ascent: Ascent,
+    divided: Vec<f64>,
 }
 
 impl fmt::Debug for TreeDecoder {
@@ -146,6 +155,98 @@ impl TreeDecoder {
         &mut self,
         parts: &TreeParts,
         scores: &[f32],
+        heads: &mut Vec<usize>,
+    ) -> Result<Certificate, ParserError> {
+        // In training the tree matters, not its certificate.
+        let is_proven = self.options.nodes > 0 || self.options.method == Method::Exact;
+        let has_ascent = matches!(self.options.method, Method::Ad3 | Method::Exact) && is_proven;
+        if !has_ascent || parts.kinds().arbitrary_siblings {
+            return self.relax(parts, scores, heads);
+        }
+        let mut ascent = std::mem::take(&mut self.ascent);
+        let certificate = self.ascend(&mut ascent, parts, scores, heads);
+        self.ascent = ascent;
+        certificate
+    }
+
+    /// Narrows the problem as far as that goes, with iterations of AD3 in between, and leaves the rest to AD3
+    /// and its branch and bound.
+    fn ascend(
+        &mut self,
+        ascent: &mut Ascent,
+        parts: &TreeParts,
+        scores: &[f32],
+        heads: &mut Vec<usize>,
+    ) -> Result<Certificate, ParserError> {
+        let mut outcome = ascent.run(parts, scores, heads)?;
+        let mut iterations = 0;
+        for _ in 0..SHAKES {
+            if outcome == Outcome::Narrowed {
+                iterations += self.shake(ascent, heads)?;
+                outcome = ascent.resume(heads)?;
+            }
+        }
+        let (mut value, mut bound) = (ascent.value, ascent.bound);
+        match outcome {
+            Outcome::Proven => {}
+            Outcome::Nothing => return self.relax(parts, scores, heads),
+            Outcome::Narrowed => {
+                let mut others = Vec::new();
+                let found = self.relax(&ascent.narrowed.parts, &ascent.narrowed.scores, &mut others)?;
+                iterations += found.iterations;
+                bound = bound.min(found.bound());
+                if let Some(other) = found.value().filter(|&other| other > value) {
+                    value = other;
+                    *heads = others;
+                }
+            }
+        }
+        // A tree that is better has only arcs of the narrowed problem; others are no better than this one.
+        Ok(Certificate::judge(Some(value), bound.max(value), Gap::default()).after(iterations, 0.0))
+    }
+
+    /// Some iterations of AD3 on what is left, from the best tree and from how the scores are divided among
+    /// the factors; how AD3 divides them is where the ascent goes on. Returns their number.
+    fn shake(&mut self, ascent: &mut Ascent, heads: &[usize]) -> Result<usize, ParserError> {
+        let Self { graph, solver, divided, .. } = self;
+        let Ascent { narrowed: Problem { parts, scores }, dual, .. } = ascent;
+        let tree = graph.build(parts, scores, self.options.root_children)?;
+        if graph.automata.len() != dual.automata() {
+            // A head with very many candidates has several automata here.
+            return Ok(0);
+        }
+        let automata = graph.automata.iter().enumerate().map(|(at, &id)| (id, Factor::Automaton(at)));
+        let chain = graph.chain.map(|id| (id, Factor::Chain));
+        let factors = || automata.clone().chain(chain).chain([(tree, Factor::Tree)]);
+        solver.options = Ad3Options {
+            max_iterations: SHAKE_ITERATIONS,
+            penalty: SHAKE_PENALTY,
+            residual: AD3_RESIDUAL,
+            report_every: SHAKE_ITERATIONS,
+            round: false,
+            ..Ad3Options::default()
+        };
+        let beliefs = parts.arcs().iter().map(|&(head, modifier)| heads[modifier - 1] == head);
+        solver.begin(&graph.graph, beliefs.map(|is_on| f64::from(u8::from(is_on))));
+        for (id, factor) in factors() {
+            dual.read(factor, divided);
+            solver.divide(&graph.graph, id, divided);
+        }
+        let iterations = solver.solve(&graph.graph).certificate.iterations;
+        for (id, factor) in factors() {
+            divided.clear();
+            divided.extend(solver.divided(&graph.graph, id));
+            dual.write(factor, divided);
+        }
+        dual.settle(scores);
+        Ok(iterations)
+    }
+
+    /// Factors over the arcs, made to agree.
+    fn relax<S: Copy + Into<f64>>(
+        &mut self,
+        parts: &TreeParts,
+        scores: &[S],
         heads: &mut Vec<usize>,
     ) -> Result<Certificate, ParserError> {
         let tree = self.graph.build(parts, scores, self.options.root_children)?;
@@ -292,22 +393,27 @@ struct GraphBuilder {
     /// Scores of the sides of a head, on their way into its automaton.
     sides: [HeadSide; 2],
     states: Vec<usize>,
+    /// Automata that look at all that a head decides, and the sequence of heads.
+    automata: Vec<FactorId>,
+    chain: Option<FactorId>,
 }
 
 impl GraphBuilder {
     /// The factor graph over the candidate arcs; returns the factor of the tree. Links of the tree and of the
     /// sequence are the arcs as they stand.
-    fn build(
+    fn build<S: Copy + Into<f64>>(
         &mut self,
         parts: &TreeParts,
-        scores: &[f32],
+        scores: &[S],
         root_children: RootChildren,
     ) -> Result<FactorId, ParserError> {
-        let at = |part: Option<usize>| part.map_or(0.0, |part| f64::from(scores[part]));
+        let at = |part: Option<usize>| part.map_or(0.0, |part| scores[part].into());
         self.graph.clear();
+        self.automata.clear();
+        self.chain = None;
         self.arcs.clear();
         for &score in &scores[..parts.arcs().len()] {
-            self.arcs.push(self.graph.binary(f64::from(score))?);
+            self.arcs.push(self.graph.binary(score.into())?);
         }
         let arborescence = arborescence_of(parts, root_children, self.graph.spare_oracle())?;
         let tree = self.graph.oracle(arborescence, &self.arcs)?;
@@ -331,8 +437,8 @@ impl GraphBuilder {
             let first = parts.head_bigram(2, 0, 0).unwrap_or(parts.len());
             let mut pairs = self.graph.spare_oracle().map_or_else(Vec::new, Sequence::into_pairs);
             pairs.clear();
-            pairs.extend(scores[first..].iter().map(|&score| f64::from(score)));
-            self.graph.oracle(Sequence::first_order(&self.states, pairs)?, &self.arcs)?;
+            pairs.extend(scores[first..].iter().map(|&score| score.into()));
+            self.chain = Some(self.graph.oracle(Sequence::first_order(&self.states, pairs)?, &self.arcs)?);
         }
         Ok(tree)
     }
@@ -344,7 +450,7 @@ impl GraphBuilder {
         sides: &[Side],
         at: impl Fn(Option<usize>) -> f64 + Copy,
     ) -> Result<(), ParserError> {
-        let Self { graph, arcs, sides: tables, .. } = self;
+        let Self { graph, arcs, sides: tables, automata, .. } = self;
         let has_parts = |side: &&Side| side.has_automaton() || side.has_tri_siblings();
         let Some(first) = sides.iter().find(has_parts) else { return Ok(()) };
         let incoming = &arcs[first.incoming.clone()];
@@ -362,7 +468,8 @@ impl GraphBuilder {
                     triple_scores(side, at, &mut table.triples);
                 }
             }
-            return add_head(graph, tables, incoming, sides.iter().flat_map(outgoing));
+            automata.push(add_head(graph, tables, incoming, sides.iter().flat_map(outgoing))?);
+            return Ok(());
         }
         // Pairs and triples of each side apart.
         tables[1].modifiers = 0;
@@ -389,15 +496,14 @@ fn add_head(
     tables: &[HeadSide; 2],
     incoming: &[Binary],
     outgoing: impl Iterator<Item = Binary>,
-) -> Result<(), ParserError> {
+) -> Result<FactorId, ParserError> {
     let mut head: Head = graph.spare_oracle().unwrap_or_default();
     head.rebuild(incoming.len(), tables);
-    graph.oracle(head, incoming.iter().copied().chain(outgoing))?;
-    Ok(())
+    Ok(graph.oracle(head, incoming.iter().copied().chain(outgoing))?)
 }
 
 /// The scores of three siblings of a side.
-fn triple_scores(side: &Side, at: impl Fn(Option<usize>) -> f64, table: &mut Vec<f64>) {
+pub(crate) fn triple_scores(side: &Side, at: impl Fn(Option<usize>) -> f64, table: &mut Vec<f64>) {
     table.clear();
     if let Some(start) = side.tri_sibling(0, 1, 2) {
         table.extend((0..triples_below(side.modifiers() + 2)).map(|i| at(Some(start + i))));
@@ -405,7 +511,12 @@ fn triple_scores(side: &Side, at: impl Fn(Option<usize>) -> f64, table: &mut Vec
 }
 
 /// The scores of siblings, grandparents and grand-siblings of one side in one table.
-fn pair_scores(parts: &TreeParts, side: &Side, at: impl Fn(Option<usize>) -> f64, table: &mut Vec<f64>) {
+pub(crate) fn pair_scores(
+    parts: &TreeParts,
+    side: &Side,
+    at: impl Fn(Option<usize>) -> f64,
+    table: &mut Vec<f64>,
+) {
     let end = side.modifiers() + 1;
     table.clear();
     for g in 0..side.incoming.len().max(1) {

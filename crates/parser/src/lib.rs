@@ -44,6 +44,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ascent;
 pub mod automaton;
 mod decode;
 mod error;

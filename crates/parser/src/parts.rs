@@ -133,6 +133,8 @@ impl Side {
 /// The parts of one sentence.
 #[derive(Debug, Clone, Default)]
 pub struct TreeParts {
+    kinds: PartKinds,
+    root_children: RootChildren,
     words: usize,
     arcs: Vec<(usize, usize)>,
     first_arc: Vec<usize>,
@@ -168,6 +170,7 @@ impl TreeParts {
         kinds: PartKinds,
         root_children: RootChildren,
     ) -> Result<(), ParserError> {
+        (self.kinds, self.root_children) = (kinds, root_children);
         self.words = words;
         self.arcs.clear();
         self.arcs.extend_from_slice(arcs);
@@ -264,6 +267,16 @@ impl TreeParts {
                 self.sides.push(side);
             }
         }
+    }
+
+    /// The kinds of parts, besides arcs.
+    pub fn kinds(&self) -> PartKinds {
+        self.kinds
+    }
+
+    /// How many words may depend on the root.
+    pub fn root_children(&self) -> RootChildren {
+        self.root_children
     }
 
     /// The number of words.
@@ -374,9 +387,9 @@ impl TreeParts {
     }
 
     /// The value of a tree under scores of all parts.
-    pub fn value(&self, scores: &[f32], heads: &[usize]) -> f64 {
+    pub fn value(&self, scores: &[impl Copy + Into<f64>], heads: &[usize]) -> f64 {
         let mut value = 0.0;
-        self.of_tree(heads, |part| value += f64::from(scores[part]));
+        self.of_tree(heads, |part| value += scores[part].into());
         value
     }
 }

@@ -20,7 +20,7 @@ use super::primal::{Primal, View};
 use crate::certificate::{Certificate, Gap};
 use crate::flat::Refill;
 use crate::group::{SlotState, Sweep, SweepSettings, in_sense, join};
-use crate::model::Graph;
+use crate::model::{FactorId, Graph, Literal};
 use crate::solution::{Solution, TracePoint};
 use std::fmt;
 use std::time::Instant;
@@ -248,6 +248,13 @@ fn average_slots(
     (primal, dual)
 }
 
+/// The links of a factor, and the place of the first one among all.
+fn links_of<'a>(layout: &'a Layout, graph: &'a Graph, factor: FactorId) -> (&'a [Literal], usize) {
+    let group = layout.group(graph, factor.group as usize);
+    let range = group.range(factor.index as usize);
+    (&group.links()[range.clone()], layout.group_start[factor.group as usize] + range.start)
+}
+
 impl Ad3 {
     /// A solver with these options.
     pub fn new(options: Ad3Options) -> Self {
@@ -257,6 +264,45 @@ impl Ad3 {
     /// Forgets multipliers and active sets.
     pub fn reset(&mut self) {
         self.state = None;
+    }
+
+    /// Lets the next solve of this graph begin at an assignment instead of nowhere. `beliefs` are the slots':
+    /// one of each binary variable, one for each state of the others.
+    pub fn begin(&mut self, graph: &Graph, beliefs: impl IntoIterator<Item = f64>) {
+        let state = self.state.get_or_insert_default();
+        state.rebuild(graph);
+        state.read_scores(graph, &[]);
+        state.eta = self.options.penalty * state.dual.scale;
+        for (slot, (own, belief)) in state.slots.iter_mut().zip(beliefs).enumerate() {
+            (own.belief, own.previous) = (belief, belief);
+            for &link in state.dual.layout.links_of(slot) {
+                state.copies[(link >> 1) as usize] = in_sense(link, belief);
+            }
+        }
+    }
+
+    /// Sets what a factor has of the scores of its links, after [`begin`](Self::begin). What the factors have
+    /// of a slot together should be its score; the bound counts a difference at its most useful.
+    pub fn divide(&mut self, graph: &Graph, factor: FactorId, scores: &[f64]) {
+        let Some(state) = &mut self.state else { return };
+        let Dual { layout, multipliers, share, .. } = &mut state.dual;
+        let (links, first) = links_of(layout, graph, factor);
+        for ((literal, &score), multiplier) in links.iter().zip(scores).zip(&mut multipliers[first..]) {
+            let score = if literal.is_negated() { -score } else { score };
+            *multiplier = score - share[literal.slot()];
+        }
+    }
+
+    /// What a factor has of the scores of its links, after a solve.
+    pub fn divided<'a>(&'a self, graph: &'a Graph, factor: FactorId) -> impl Iterator<Item = f64> + 'a {
+        self.state.iter().flat_map(move |state| {
+            let Dual { layout, multipliers, share, .. } = &state.dual;
+            let (links, first) = links_of(layout, graph, factor);
+            links.iter().zip(&multipliers[first..]).map(|(literal, multiplier)| {
+                let score = share[literal.slot()] + multiplier;
+                if literal.is_negated() { -score } else { score }
+            })
+        })
     }
 
     /// Solves the relaxation of `graph` and rounds it.

@@ -3,9 +3,12 @@
 //! They are factors known by their best configuration, written against the public [`Oracle`] trait. A
 //! configuration is the sorted list of the links it switches on.
 
+mod push;
+
 use consonant_map::oracle::Oracle;
 
 use crate::parts::{pairs_below, triples_below};
+pub(crate) use push::PushWorkspace;
 
 /// A head chooses one head of its own and sequences of modifiers on one or both sides, with scores for two
 /// and for three neighbours.

@@ -1,0 +1,132 @@
+//! A tree made better word by word.
+
+use consonant_map::oracle::arborescence::RootChildren;
+
+use crate::parts::{Side, TreeParts};
+
+/// Sweeps over the words at most.
+const SWEEPS: usize = 8;
+
+/// Buffers of [`climb`](Climber::climb).
+#[derive(Debug, Default)]
+pub(crate) struct Climber {
+    /// Where the sides of each head begin among all sides; then the number of sides.
+    first_side: Vec<u32>,
+}
+
+impl Climber {
+    /// Gives words other heads, one at a time, as long as the tree gets better.
+    pub(crate) fn climb<S: Copy + Into<f64>>(
+        &mut self,
+        parts: &TreeParts,
+        scores: &[S],
+        heads: &mut [usize],
+    ) {
+        let has_one_root = parts.root_children() == RootChildren::One;
+        let sides = parts.sides();
+        self.first_side.clear();
+        self.first_side.extend(
+            (0..=parts.words() + 1).map(|head| sides.partition_point(|side| side.head < head) as u32),
+        );
+        let sides_of =
+            |head: usize| &sides[self.first_side[head] as usize..self.first_side[head + 1] as usize];
+        for _ in 0..SWEEPS {
+            let mut is_better = false;
+            for word in 1..=parts.words() {
+                let old = heads[word - 1];
+                if old == 0 && has_one_root {
+                    continue;
+                }
+                let around = |heads: &[usize], one: usize| -> f64 {
+                    sides_of(one).iter().map(|side| side_value(parts, scores, heads, side)).sum()
+                };
+                let alone =
+                    |heads: &[usize]| -> f64 { around(heads, word) + own_value(parts, scores, heads, word) };
+                let (mut best, mut most) = (old, 1e-9);
+                let before = alone(heads);
+                let before_old = around(heads, old);
+                heads[word - 1] = usize::MAX;
+                let after_old = around(heads, old);
+                for arc in parts.arcs_into(word) {
+                    let head = parts.arcs()[arc].0;
+                    if head == old || (head == 0 && has_one_root) || is_below(heads, head, word) {
+                        continue;
+                    }
+                    heads[word - 1] = usize::MAX;
+                    let before_new = around(heads, head);
+                    heads[word - 1] = head;
+                    let change =
+                        alone(heads) + around(heads, head) - before_new + after_old - before_old - before;
+                    if change > most {
+                        (best, most) = (head, change);
+                    }
+                }
+                heads[word - 1] = best;
+                if best != old {
+                    is_better = true;
+                }
+            }
+            if !is_better {
+                break;
+            }
+        }
+    }
+}
+
+/// Whether a head stands below a word.
+fn is_below(heads: &[usize], mut head: usize, word: usize) -> bool {
+    while head != 0 && head != word {
+        head = heads[head - 1];
+    }
+    head == word
+}
+
+/// The arc into a word, and its bigrams with the neighbours' heads.
+fn own_value<S: Copy + Into<f64>>(parts: &TreeParts, scores: &[S], heads: &[usize], word: usize) -> f64 {
+    let arc = |word: usize| parts.arc(heads[word - 1], word);
+    let Some(own) = arc(word) else { return 0.0 };
+    let mut value: f64 = scores[own].into();
+    if parts.has_head_bigrams() {
+        for second in [word, word + 1] {
+            if second >= 2
+                && second <= parts.words()
+                && let (Some(a), Some(b)) = (arc(second - 1), arc(second))
+                && let Some(part) = parts.head_bigram(
+                    second,
+                    a - parts.arcs_into(second - 1).start,
+                    b - parts.arcs_into(second).start,
+                )
+            {
+                value += scores[part].into();
+            }
+        }
+    }
+    value
+}
+
+/// The parts of one side of a head.
+fn side_value<S: Copy + Into<f64>>(parts: &TreeParts, scores: &[S], heads: &[usize], side: &Side) -> f64 {
+    let mut value = 0.0;
+    let mut add = |part: Option<usize>| value += part.map_or(0.0, |part| scores[part].into());
+    let incoming = match side.incoming.is_empty() {
+        true => None,
+        false => parts.arc(heads[side.head - 1], side.head).map(|arc| arc - side.incoming.start),
+    };
+    let end = side.modifiers() + 1;
+    let (mut two_back, mut back) = (None, 0);
+    for j in (1..=end).filter(|&j| j == end || heads[parts.modifier(side, j) - 1] == side.head) {
+        add(side.sibling(back, j));
+        if let Some(g) = incoming {
+            if j < end {
+                add(side.grandparent(g, j));
+            }
+            add(side.grand_sibling(g, back, j));
+        }
+        if let Some(i) = two_back {
+            add(side.tri_sibling(i, back, j));
+        }
+        two_back = Some(back);
+        back = j;
+    }
+    value
+}

@@ -1,0 +1,268 @@
+//! A bound on all trees, lowered factor by factor, a good tree beside it, and the arcs that the two rule out.
+//!
+//! Every factor (the tree, an automaton a head, the sequence of heads) has a part of each arc's score, and
+//! the sum of what each can reach alone is a bound. In turn, a factor takes what the others have left as
+//! messages, and hands most of what it knows on: by how much an arc is better on than off. The bound never
+//! rises (block-coordinate ascent on the dual, as max-sum diffusion and TRW-S; the messages are those of
+//! MPLP++, Tourani et al. 2018). Handing over all of it ends early at a worse bound; what is kept back lets
+//! the factors come closer to an agreement. The last sweep of a round hands over everything, to the tree,
+//! whose slacks say what each arc would cost.
+//!
+//! An arc that costs more than the distance between the bound and a tree's value is in no better tree. What
+//! is left without such arcs is a smaller problem, on which bounds are lower.
+
+mod climb;
+mod dual;
+mod narrow;
+mod tree;
+
+use consonant_map::Gap;
+
+use crate::ParserError;
+use crate::parts::TreeParts;
+use climb::Climber;
+pub(crate) use dual::{Dual, Factor};
+
+/// What a factor hands over of what it knows, but in the last sweep of a round.
+const SHARE: f64 = 0.7;
+/// Sweeps of the first round, and of later ones, which begin where others ended.
+const FIRST_SWEEPS: usize = 3;
+const SWEEPS: usize = 2;
+/// Rounds at most in a row.
+const ROUNDS: usize = 4;
+/// Another round is worth it if no more than this share of the arcs that a tree leaves out is left.
+const LEFT: f64 = 0.8;
+
+/// Parts and their scores.
+#[derive(Debug, Default)]
+pub(crate) struct Problem {
+    pub parts: TreeParts,
+    pub scores: Vec<f64>,
+}
+
+/// The best tree so far, and what is left of the problem.
+#[derive(Debug, Default)]
+pub(crate) struct Ascent {
+    /// The problem without the arcs that were ruled out; a tree that is better has only arcs of it.
+    pub narrowed: Problem,
+    /// How its scores are divided among the factors.
+    pub dual: Dual,
+    /// The value of the best tree so far, and a bound on all trees that are better.
+    pub value: f64,
+    pub bound: f64,
+    before: Problem,
+    climber: Climber,
+    /// The tree at hand, and as it came when it was last made better.
+    tried: Vec<usize>,
+    last: Vec<usize>,
+    kept: Vec<(usize, usize)>,
+}
+
+/// What is known after a few rounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Outcome {
+    /// No tree is better than the best so far.
+    Proven,
+    /// See [`Ascent::narrowed`].
+    Narrowed,
+    /// There is no tree.
+    Nothing,
+}
+
+impl Ascent {
+    /// Begins with a problem; writes the heads of a good tree, mostly the best.
+    pub(crate) fn run(
+        &mut self,
+        parts: &TreeParts,
+        scores: &[f32],
+        heads: &mut Vec<usize>,
+    ) -> Result<Outcome, ParserError> {
+        (self.value, self.bound) = (f64::NEG_INFINITY, f64::INFINITY);
+        self.last.clear();
+        self.dual.load(parts, scores);
+        match self.round(parts, scores, FIRST_SWEEPS, heads)? {
+            (Outcome::Narrowed, true) => self.resume(heads),
+            (outcome, _) => Ok(outcome),
+        }
+    }
+
+    /// Goes on with what is left, from where the dual is.
+    pub(crate) fn resume(&mut self, heads: &mut Vec<usize>) -> Result<Outcome, ParserError> {
+        for _ in 1..ROUNDS {
+            std::mem::swap(&mut self.narrowed, &mut self.before);
+            let Problem { parts, scores } = std::mem::take(&mut self.before);
+            let found = self.round(&parts, &scores, SWEEPS, heads);
+            self.before = Problem { parts, scores };
+            match found? {
+                (Outcome::Narrowed, true) => {}
+                (outcome, _) => return Ok(outcome),
+            }
+        }
+        Ok(Outcome::Narrowed)
+    }
+
+    /// Lowers the bound, makes better trees, and narrows the problem. Says, too, whether it became so much
+    /// smaller that another round is worth it.
+    fn round<S: Copy + Into<f64>>(
+        &mut self,
+        parts: &TreeParts,
+        scores: &[S],
+        sweeps: usize,
+        heads: &mut Vec<usize>,
+    ) -> Result<(Outcome, bool), ParserError> {
+        let mut bound = f64::INFINITY;
+        for sweep in 0..sweeps {
+            let share = if sweep + 1 == sweeps { 1.0 } else { SHARE };
+            let Some(lowered) = self.dual.sweep(parts, scores, share) else {
+                return Ok((Outcome::Nothing, false));
+            };
+            bound = lowered;
+            self.bound = self.bound.min(bound);
+            self.tried.clear();
+            self.tried.extend(self.dual.best.iter().map(|&arc| parts.arcs()[arc as usize].0));
+            self.consider(parts, scores, heads);
+            if Gap::default().closes(self.value, self.bound) {
+                return Ok((Outcome::Proven, false));
+            }
+        }
+        let (distance, words) = (bound - self.value, parts.words());
+        let is_kept = |arc: usize| {
+            let (head, modifier) = parts.arcs()[arc];
+            self.dual.slacks[arc] <= distance || heads[modifier - 1] == head
+        };
+        self.kept.clear();
+        self.kept.extend((0..parts.arcs().len()).filter(|&arc| is_kept(arc)).map(|arc| parts.arcs()[arc]));
+        if self.kept.len() == words {
+            self.bound = self.value;
+            return Ok((Outcome::Proven, false));
+        }
+        let Problem { parts: narrowed, scores: left } = &mut self.narrowed;
+        narrowed.rebuild(words, &self.kept, parts.kinds(), parts.root_children())?;
+        narrow::scores(parts, scores, narrowed, left);
+        self.dual.narrow(parts, narrowed, left);
+        let is_smaller = (self.kept.len() - words) as f64 <= LEFT * (parts.arcs().len() - words) as f64;
+        Ok((Outcome::Narrowed, is_smaller))
+    }
+
+    /// Takes the tree at hand, made better, if it is the best so far.
+    fn consider<S: Copy + Into<f64>>(&mut self, parts: &TreeParts, scores: &[S], heads: &mut Vec<usize>) {
+        if self.tried == *heads || self.tried == self.last {
+            return;
+        }
+        self.last.clone_from(&self.tried);
+        self.climber.climb(parts, scores, &mut self.tried);
+        let found = parts.value(scores, &self.tried);
+        if found > self.value {
+            self.value = found;
+            heads.clone_from(&self.tried);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use consonant_map::oracle::arborescence::RootChildren;
+
+    use super::*;
+    use crate::parts::PartKinds;
+
+    fn random(seed: &mut u64, limit: u64) -> u64 {
+        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*seed >> 33) % limit
+    }
+
+    /// All trees over the arcs.
+    fn trees(parts: &TreeParts) -> Vec<Vec<usize>> {
+        let mut all = vec![Vec::new()];
+        for word in 1..=parts.words() {
+            let heads = || parts.arcs_into(word).map(|arc| parts.arcs()[arc].0);
+            let with = |prefix: &Vec<usize>, head: usize| [&prefix[..], &[head]].concat();
+            all = all.iter().flat_map(|prefix| heads().map(move |head| with(prefix, head))).collect();
+        }
+        all.retain(|heads| {
+            let end = |word| (0..heads.len()).fold(word, |at, _| if at == 0 { 0 } else { heads[at - 1] });
+            let roots = heads.iter().filter(|&&head| head == 0).count();
+            (1..=heads.len()).all(|word| end(word) == 0)
+                && (roots == 1 || parts.root_children() == RootChildren::Any)
+        });
+        all
+    }
+
+    #[test]
+    fn bounds_hold_and_fall_and_narrowed_problems_keep_every_better_tree() {
+        let (mut seed, mut narrowed, mut proven) = (3, 0, 0);
+        for round in 0..600 {
+            let kinds = PartKinds {
+                siblings: round % 2 == 0,
+                grandparents: round / 2 % 2 == 0,
+                grand_siblings: round / 4 % 2 == 0,
+                tri_siblings: round / 8 % 2 == 0,
+                arbitrary_siblings: false,
+                head_bigrams: round / 16 % 2 == 0,
+            };
+            let root_children = if round % 3 == 0 { RootChildren::Any } else { RootChildren::One };
+            let words = 2 + random(&mut seed, 4) as usize;
+            let mut arcs = Vec::new();
+            for modifier in 1..=words {
+                let heads = (0..=words).filter(|&head| head != modifier);
+                arcs.extend(heads.filter(|_| random(&mut seed, 100) < 85).map(|head| (head, modifier)));
+            }
+            let Ok(parts) = TreeParts::new(words, &arcs, kinds, root_children) else { continue };
+            let size = [1e-3, 1.0, 1e4][round % 3];
+            let scores: Vec<f32> =
+                (0..parts.len()).map(|_| (random(&mut seed, 2001) as f32 / 500.0 - 2.0) * size).collect();
+            let all = trees(&parts);
+            let values: Vec<f64> = all.iter().map(|heads| parts.value(&scores, heads)).collect();
+            let optimum = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let close = 1e-9 * f64::from(size) * parts.len() as f64;
+
+            let mut dual = Dual::default();
+            dual.load(&parts, &scores);
+            let mut last = f64::INFINITY;
+            for sweep in 0..5 {
+                let share = [0.7, 1.0, 0.3][sweep % 3];
+                let Some(bound) = dual.sweep(&parts, &scores, share) else {
+                    assert!(all.is_empty());
+                    break;
+                };
+                assert!(bound >= optimum, "bound {bound}, optimum {optimum}");
+                assert!(bound <= last + close, "{bound} after {last}");
+                last = bound;
+                for (arc, &slack) in dual.slacks.iter().enumerate() {
+                    let (head, modifier) = parts.arcs()[arc];
+                    let with = all.iter().zip(&values).filter(|(heads, _)| heads[modifier - 1] == head);
+                    let most = with.map(|(_, &value)| value).fold(f64::NEG_INFINITY, f64::max);
+                    assert!(
+                        most <= bound - slack + close,
+                        "an arc that costs {slack} is in a tree of {most}"
+                    );
+                }
+            }
+
+            let (mut ascent, mut heads) = (Ascent::default(), Vec::new());
+            match ascent.run(&parts, &scores, &mut heads).unwrap() {
+                Outcome::Nothing => assert!(all.is_empty()),
+                Outcome::Proven => {
+                    proven += 1;
+                    assert!(ascent.bound.max(ascent.value) >= optimum);
+                    assert!(ascent.value >= optimum - 1e-6 * optimum.abs().max(1.0));
+                    assert!((parts.value(&scores, &heads) - ascent.value).abs() <= close);
+                }
+                Outcome::Narrowed => {
+                    narrowed += 1;
+                    let Problem { parts: left, scores: left_scores } = &ascent.narrowed;
+                    for (heads, &value) in all.iter().zip(&values).filter(|(_, value)| **value > ascent.value)
+                    {
+                        let arcs = heads.iter().zip(1..);
+                        assert!(
+                            arcs.into_iter().all(|(&head, word)| left.arc(head, word).is_some()),
+                            "{value}"
+                        );
+                        assert!((left.value(left_scores, heads) - value).abs() <= close);
+                    }
+                }
+            }
+        }
+        assert!(narrowed > 100 && proven > 100, "{narrowed} narrowed, {proven} proven");
+    }
+}
