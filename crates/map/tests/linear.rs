@@ -67,4 +67,9 @@ fn costs_stay_costs_and_names_are_told() {
     let expected = "\\ x0 is a b\\n\n\\ x1_0 is x=p\n\\ x1_1 is x=q\nMinimize\n objective: + 3 x0 + 1 x1_0 + 2 constant\nSubject To\n \
                     c0: + 1 x1_0 + 1 x1_1 = 1\n c1: + 1 x0 + 1 x1_1 >= 1\nBounds\n constant = 1\n 0 <= x1_1 <= 0\nBinaries\n x0\n x1_0\n x1_1\nEnd\n";
     assert_eq!(lp, expected);
+    let mps = problem.linear_program().to_mps();
+    let expected = "* x0 is a b\\n\n* x1_0 is x=p\n* x1_1 is x=q\nNAME problem\nOBJSENSE\n    MIN\nROWS\n N objective\n E c0\n G c1\nCOLUMNS\n \
+                    MARKER 'MARKER' 'INTORG'\n x0 objective 3\n x0 c1 1\n x1_0 objective 1\n x1_0 c0 1\n x1_1 objective 0\n x1_1 c0 1\n x1_1 c1 1\n \
+                    MARKER 'MARKER' 'INTEND'\nRHS\n RHS objective -2\n RHS c0 1\n RHS c1 1\nBOUNDS\n UP BND x0 1\n UP BND x1_0 1\n UP BND x1_1 0\nENDATA\n";
+    assert_eq!(mps, expected);
 }

@@ -373,6 +373,63 @@ impl LinearProgram {
         text
     }
 
+    /// The program in free MPS, which is older and read by nearly all solvers. Columns keep the names that they
+    /// have in [`to_lp`](Self::to_lp), and so do rows; the objective's right-hand side is the constant, negated, as usual.
+    pub fn to_mps(&self) -> String {
+        let mut text = String::new();
+        for column in &self.columns {
+            if let Some(meaning) = &column.meaning {
+                writeln!(text, "* {} is {}", column.name, meaning.escape_debug())
+                    .expect("writing to a string");
+            }
+        }
+        text.push_str("NAME problem\nOBJSENSE\n");
+        text.push_str(if self.minimize { "    MIN\n" } else { "    MAX\n" });
+        text.push_str("ROWS\n N objective\n");
+        let mut entries: Vec<Vec<(usize, f64)>> = vec![Vec::new(); self.columns.len()];
+        for (number, row) in self.rows.iter().enumerate() {
+            let relation = match row.relation {
+                Relation::AtMost => 'L',
+                Relation::AtLeast => 'G',
+                Relation::Equal => 'E',
+            };
+            writeln!(text, " {relation} c{number}").expect("writing to a string");
+            row.terms.iter().for_each(|&(column, coefficient)| entries[column].push((number, coefficient)));
+        }
+        text.push_str("COLUMNS\n");
+        // Integers stand between two markers; helpers come after them.
+        for integer in [true, false] {
+            if integer {
+                text.push_str(" MARKER 'MARKER' 'INTORG'\n");
+            }
+            for (column, entries) in
+                self.columns.iter().zip(&entries).filter(|(column, _)| column.integer == integer)
+            {
+                writeln!(text, " {} objective {}", column.name, column.objective)
+                    .expect("writing to a string");
+                for (row, coefficient) in entries {
+                    writeln!(text, " {} c{row} {coefficient}", column.name).expect("writing to a string");
+                }
+            }
+            if integer {
+                text.push_str(" MARKER 'MARKER' 'INTEND'\n");
+            }
+        }
+        text.push_str("RHS\n");
+        if self.constant != 0.0 {
+            writeln!(text, " RHS objective {}", -self.constant).expect("writing to a string");
+        }
+        for (number, row) in self.rows.iter().enumerate().filter(|(_, row)| row.right != 0.0) {
+            writeln!(text, " RHS c{number} {}", row.right).expect("writing to a string");
+        }
+        text.push_str("BOUNDS\n");
+        for column in &self.columns {
+            writeln!(text, " UP BND {} {}", column.name, column.upper).expect("writing to a string");
+        }
+        text.push_str("ENDATA\n");
+        text
+    }
+
     fn write_terms(&self, terms: &[(usize, f64)], text: &mut String) {
         // A line of an LP file may not be long.
         for (number, &(column, coefficient)) in terms.iter().enumerate() {

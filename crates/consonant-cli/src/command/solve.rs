@@ -73,6 +73,9 @@ pub struct Solve {
     /// Write the problem as a linear program with integers, in CPLEX's LP form, for other solvers.
     #[arg(long, value_name = "FILE")]
     lp: Option<PathBuf>,
+    /// The same in free MPS.
+    #[arg(long, value_name = "FILE")]
+    mps: Option<PathBuf>,
     /// How to write the answer.
     #[arg(long, default_value = "text")]
     format: AnswerFormat,
@@ -118,6 +121,9 @@ impl Solve {
         let graph = Graph::from_problem(&problem).map_err(|error| placed(&name, error))?;
         if let Some(path) = &self.lp {
             output::write(path, &problem.linear_program().to_lp())?;
+        }
+        if let Some(path) = &self.mps {
+            output::write(path, &problem.linear_program().to_mps())?;
         }
         context.detail(format!(
             "{} variables, {} factors, {} links",
