@@ -30,14 +30,15 @@ impl RowLayout {
     /// Lays out rows from the labels that each feature was seen with: `rows[i]` has the sorted labels of
     /// feature `i`.
     ///
-    /// Returns the layout and, for each feature, its new number. `counts` orders the features; a row becomes
-    /// full when at least a quarter of all labels are in it, for then adding a full row is faster than
-    /// picking labels one by one.
+    /// Returns the layout and, for each feature, its new number. `counts` orders the features. With `fill`, a
+    /// row that has at least a quarter of all labels gets a weight for every label: it can then say what
+    /// speaks against a label.
     ///
     /// # Panics
     /// If there are 2^32 weights or more.
-    pub fn new(dimension: usize, rows: &[Vec<u32>], counts: &[u32]) -> (Self, Vec<u32>) {
-        let full = |feature: usize| 4 * rows[feature].len() >= dimension;
+    pub fn new(dimension: usize, rows: &[Vec<u32>], counts: &[u32], fill: bool) -> (Self, Vec<u32>) {
+        let least = if fill { dimension.div_ceil(4) } else { dimension };
+        let full = |feature: usize| rows[feature].len() >= least;
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|&feature| (!full(feature), std::cmp::Reverse(counts[feature]), feature));
         let mut numbers = vec![0; rows.len()];
@@ -148,7 +149,10 @@ mod tests {
     #[test]
     fn full_rows_come_first_and_all_views_agree() {
         let rows = [vec![3], vec![0, 1, 2, 3, 4, 5, 6, 7, 8], vec![1, 8], vec![2, 4, 5]];
-        let (layout, numbers) = RowLayout::new(9, &rows, &[5, 1, 7, 2]);
+        let (layout, numbers) = RowLayout::new(9, &rows, &[5, 1, 7, 2], false);
+        assert_eq!(numbers, [2, 0, 1, 3]);
+        assert_eq!((layout.features(), layout.parameters()), (4, 9 + 1 + 2 + 3));
+        let (layout, numbers) = RowLayout::new(9, &rows, &[5, 1, 7, 2], true);
         assert_eq!(numbers, [3, 1, 2, 0]);
         assert_eq!((layout.features(), layout.parameters()), (4, 9 + 9 + 3));
         let weights: Vec<f32> = (0..layout.parameters()).map(|i| i as f32).collect();

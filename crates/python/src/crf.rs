@@ -93,7 +93,11 @@ fn sequences(x: &Bound<'_, PyAny>) -> PyResult<Vec<SentenceKeys>> {
         let mut keys = SentenceKeys::new();
         for item in sequence?.try_iter()? {
             keys.token();
-            attributes(&item?, &mut name, &mut |name, value| keys.named(name, value))?;
+            attributes(&item?, &mut name, &mut |name, value| {
+                if value != 0.0 {
+                    keys.named(name, value);
+                }
+            })?;
         }
         all.push(keys);
     }
@@ -153,8 +157,10 @@ impl Crf {
             training.set(parameter, value).map_err(raise_task)?;
         }
         let pairs = if all_states { Pairs::All } else { Pairs::Observed };
+        // The likelihood has CRFsuite's weights and no others; perceptrons do better with those of full rows.
+        let fill = !chosen.is_batch();
         let mut corpus =
-            AttributeCorpus::new(CorpusOptions { order, min_count, pairs, ..CorpusOptions::default() });
+            AttributeCorpus::new(CorpusOptions { order, min_count, pairs, fill, ..CorpusOptions::default() });
         let (mut name, mut labels) = (String::new(), y.try_iter()?);
         for (number, sequence) in x.try_iter()?.enumerate() {
             py.check_signals()?;

@@ -70,13 +70,14 @@ def test_sklearn_knows_it():
     assert Pipeline([("words", words), ("crf", crf)]).fit(X, y).predict(X[:2]) == y[:2]
 
 
-def test_the_same_weights_as_crfsuite():
+@pytest.mark.parametrize("all_states", [False, True])
+def test_the_same_weights_as_crfsuite(all_states):
     sklearn_crfsuite = pytest.importorskip("sklearn_crfsuite")
-    # Frequent features have a weight for every label here, so theirs must have them, too.
-    settings = dict(algorithm="lbfgs", c1=0.0, c2=0.5, max_iterations=200, all_possible_transitions=True, all_possible_states=True)
+    settings = dict(algorithm="lbfgs", c1=0.0, c2=0.5, max_iterations=200, all_possible_transitions=True, all_possible_states=all_states)
     theirs = sklearn_crfsuite.CRF(**settings).fit(X, y)
     ours = consonant.CRF(**settings).fit(X, y)
     assert [list(path) for path in theirs.predict(X)] == ours.predict(X)
+    assert set(ours.state_features_) <= set(theirs.state_features_) and set(ours.transition_features_) == set(theirs.transition_features_)
     for feature, weight in theirs.state_features_.items():
         assert ours.state_features_.get(feature, 0.0) == pytest.approx(weight, abs=0.02)
     for item, expected in zip(ours.predict_marginals_single(X[0]), theirs.predict_marginals_single(X[0])):

@@ -161,11 +161,13 @@ impl Sentences {
         Ok(())
     }
 
-    /// Gives features new numbers and drops those whose number is [`UNKNOWN`].
+    /// Gives features new numbers and drops those whose number is [`UNKNOWN`], and those whose value is 0:
+    /// they have said which weights there are, and neither a score nor a gradient hears of them.
     pub(crate) fn renumber_features(&mut self, numbers: &[u32]) {
-        let mut values = std::mem::take(&mut self.values);
-        renumber(&mut self.feature_starts, &mut self.features, &mut values, numbers);
-        self.values = values;
+        renumber(&mut self.feature_starts, &mut self.features, &mut self.values, numbers);
+        if self.values.iter().all(|&value| value == 1.0) {
+            self.values = Vec::new();
+        }
     }
 
     /// As [`renumber_features`](Self::renumber_features), for pair features.
@@ -180,7 +182,7 @@ fn renumber(starts: &mut [u32], features: &mut Vec<u32>, values: &mut Vec<f32>, 
         let end = *start as usize;
         for at in first..end {
             let number = numbers[features[at] as usize];
-            if number != UNKNOWN {
+            if number != UNKNOWN && values.get(at) != Some(&0.0) {
                 features[kept] = number;
                 if !values.is_empty() {
                     values[kept] = values[at];
