@@ -274,6 +274,7 @@ impl CorpusBuilder {
         }
         let (keys, nodes, numbers) = lay_out(features, rows, parts.entries(), &options, old.is_some());
         sentences.renumber_features(&numbers);
+        sentences.write_out(&nodes);
         let (pair_keys, pairs, numbers) =
             lay_out(pair_features, pair_rows, size * size, &options, old.is_some());
         sentences.renumber_pair_features(&numbers);

@@ -8,6 +8,7 @@ use super::single_sums::SingleSums;
 use super::{Offset, node_scores, sentence_scores, token_weights};
 use crate::corpus::Corpus;
 use crate::diagram::Piece;
+use crate::inference::kernels::vectorized;
 use crate::inference::{Candidates, Chain, Potentials, TransitionMask, Transitions, Workspace};
 use crate::ngrams::{ContextRows, NO_CONTEXT};
 use crate::{SequenceError, UNKNOWN};
@@ -214,6 +215,32 @@ impl ChainWorkspace {
         let Self { entries, nodes, edges, .. } = self;
         sentence_scores(corpus, (&corpus.sentences, sentence), (group, scale), entries, nodes, edges);
         Ok(())
+    }
+}
+
+vectorized! {
+    /// Adds the gradient of the weights of features; `entries` is scratch space.
+    fn add_node_gradient[G: Gradient](
+        piece: &ChainPiece<'_>,
+        start: usize,
+        weight: f32,
+        excess: &[f32],
+        entries: &mut Vec<f32>,
+        gradient: &mut G,
+    ) {
+        let (space, sentences) = (&piece.corpus.space, &piece.corpus.sentences);
+        for (at, excess) in excess.chunks_exact(space.labels()).enumerate().filter(|(at, _)| piece.trains_node(*at)) {
+            let excess = space.parts.spread(excess, entries);
+            let (features, values) = sentences.long_rows(start + at);
+            for (place, &feature) in features.iter().enumerate() {
+                let value = weight * values.get(place).unwrap_or(&1.0);
+                space.nodes.add_gradient(feature, value, excess, gradient);
+            }
+            let (weights, labels) = sentences.short_rows(start + at);
+            for (&index, &label) in weights.iter().zip(labels) {
+                gradient.add(index as usize, weight * excess[label as usize]);
+            }
+        }
     }
 }
 
@@ -531,14 +558,14 @@ impl<'a> ChainPiece<'a> {
             (&self.corpus.space, &self.corpus.sentences, self.corpus.space.labels());
         let range = place.start..place.start + place.gold.len();
         let mut gradient = Offset { gradient, start: self.group * space.group_size() };
-        for (at, excess) in workspace.excess.chunks_exact(labels).enumerate() {
-            if self.trains_node(at) {
-                let excess = space.parts.spread(excess, &mut workspace.entries);
-                sentences.features(place.start + at, |feature, value| {
-                    space.nodes.add_gradient(feature, weight * value, excess, &mut gradient)
-                });
-            }
-        }
+        add_node_gradient(
+            self,
+            place.start,
+            weight,
+            &workspace.excess,
+            &mut workspace.entries,
+            &mut gradient,
+        );
         if let (Some(window), false) = (&self.window, self.locked_grams) {
             let (excess, last) = (&workspace.excess, workspace.excess.len() - labels);
             for (context, excess) in place.contexts.into_iter().zip([&excess[..labels], &excess[last..]]) {
