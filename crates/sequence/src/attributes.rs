@@ -209,7 +209,13 @@ impl AttributeModel {
         self.each(sequences, |decoder| decoder.marginals(None, |posterior| posterior.nodes().to_vec()))
     }
 
-    fn each<T: Send>(
+    /// A decoder for one thread.
+    pub fn decoder(&self) -> ChainDecoder {
+        self.decoder.clone()
+    }
+
+    /// What a decoder answers to each sequence that it has scored, on rayon's threads.
+    pub fn each<T: Send>(
         &self,
         sequences: &[SentenceKeys],
         answer: impl Fn(&mut ChainDecoder) -> Result<T, SequenceError> + Sync,

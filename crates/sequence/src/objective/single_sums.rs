@@ -107,18 +107,21 @@ vectorized! {
         let SingleSums { labels, stride, by_previous, shift, factors, alpha, inverses, .. } = sums;
         let (labels, stride) = (*labels, *stride);
         let (mut log_sum, mut product) = (0.0, 1.0);
-        for (position, nodes) in nodes.chunks_exact(labels).enumerate() {
-            let factors = &mut factors[position * stride..(position + 1) * stride];
+        // All exponentials first: they need not wait for each other, as the sums below must.
+        for (nodes, factors) in nodes.chunks_exact(labels).zip(factors.chunks_exact_mut(stride)) {
             factors[..labels].copy_from_slice(nodes);
             factors[labels..].fill(f32::NEG_INFINITY);
             log_sum += f64::from(exponentials(factors));
+        }
+        for position in 0..inverses.len() {
+            let factors = &factors[position * stride..(position + 1) * stride];
             let (before, alpha) = alpha.split_at_mut(position * stride);
             let alpha = &mut alpha[..stride];
             if position == 0 {
                 alpha.copy_from_slice(factors);
             } else {
                 weighted_rows(before[(position - 1) * stride..][..labels].iter(), by_previous, alpha);
-                alpha.iter_mut().zip(&*factors).for_each(|(alpha, factor)| *alpha *= factor);
+                alpha.iter_mut().zip(factors).for_each(|(alpha, factor)| *alpha *= factor);
                 log_sum += *shift;
             }
             let scale = total(alpha);
