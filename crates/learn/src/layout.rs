@@ -3,7 +3,8 @@
 //! A feature owns a row of weights, one for each label it may speak of. Rows of features that speak of
 //! (nearly) all labels come first and are full, so that no label ids are read for them; behind them stand
 //! rows with a sorted list of label ids. Features are numbered by falling frequency within both kinds: the
-//! rows that are touched all the time share cache lines.
+//! rows that are touched all the time share cache lines. Where a full row is to say no more than what was
+//! observed, its other weights are shut: they stay as they are.
 
 use crate::sparse::{Gradient, SparseVector};
 
@@ -15,6 +16,8 @@ pub struct RowLayout {
     /// For each sparse row the position of its first label id; one more at the end.
     starts: Vec<u32>,
     labels: Vec<u32>,
+    /// For each weight of the full rows 1 if it is trained and 0 if it is shut; nothing where all are trained.
+    open: Vec<f32>,
 }
 
 /// Where the weights of one feature stand.
@@ -30,26 +33,35 @@ impl RowLayout {
     /// Lays out rows from the labels that each feature was seen with: `rows[i]` has the sorted labels of
     /// feature `i`.
     ///
-    /// Returns the layout and, for each feature, its new number. `counts` orders the features; a row becomes
+    /// Returns the layout and, for each feature, its new number. `counts` orders the features. A row becomes
     /// full when at least a quarter of all labels are in it, for then adding a full row is faster than
-    /// picking labels one by one.
+    /// picking labels one by one. With `fill`, its further weights are trained, too: it can then say what
+    /// speaks against a label.
     ///
     /// # Panics
     /// If there are 2^32 weights or more.
-    pub fn new(dimension: usize, rows: &[Vec<u32>], counts: &[u32]) -> (Self, Vec<u32>) {
+    pub fn new(dimension: usize, rows: &[Vec<u32>], counts: &[u32], fill: bool) -> (Self, Vec<u32>) {
         let full = |feature: usize| 4 * rows[feature].len() >= dimension;
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|&feature| (!full(feature), std::cmp::Reverse(counts[feature]), feature));
         let mut numbers = vec![0; rows.len()];
-        let mut layout = Self { dimension, dense: 0, starts: vec![0], labels: Vec::new() };
+        let mut layout = Self { dimension, dense: 0, starts: vec![0], labels: Vec::new(), open: Vec::new() };
         for (number, &feature) in order.iter().enumerate() {
             numbers[feature] = number as u32;
             if full(feature) {
                 layout.dense += 1;
+                if !fill {
+                    layout.open.resize(layout.dense * dimension, 0.0);
+                    let row = &mut layout.open[(layout.dense - 1) * dimension..];
+                    rows[feature].iter().for_each(|&label| row[label as usize] = 1.0);
+                }
             } else {
                 layout.labels.extend_from_slice(&rows[feature]);
                 layout.starts.push(u32::try_from(layout.labels.len()).expect("fewer than 2^32 weights"));
             }
+        }
+        if layout.open.iter().all(|&open| open == 1.0) {
+            layout.open = Vec::new();
         }
         assert!(u32::try_from(layout.parameters()).is_ok(), "fewer than 2^32 weights");
         (layout, numbers)
@@ -71,7 +83,7 @@ impl RowLayout {
     }
 
     /// The row of a feature.
-    #[inline]
+    #[inline(always)]
     pub fn row(&self, feature: u32) -> Row<'_> {
         let feature = feature as usize;
         if feature < self.dense {
@@ -83,7 +95,9 @@ impl RowLayout {
     }
 
     /// Adds `value` times the feature's weights to the scores of the labels.
-    #[inline]
+    ///
+    /// Always inlined, so that it is compiled for the vectors that its caller is compiled for.
+    #[inline(always)]
     pub fn add_scores(&self, feature: u32, value: f32, weights: &[f32], scores: &mut [f32]) {
         match self.row(feature) {
             Row::Dense(start) => {
@@ -99,11 +113,13 @@ impl RowLayout {
         }
     }
 
-    /// The index of the weight of one feature and label, if there is one.
+    /// The index of the weight of one feature and label, if there is one that is trained.
     #[inline]
     pub fn parameter(&self, feature: u32, label: u32) -> Option<usize> {
         match self.row(feature) {
-            Row::Dense(start) => Some(start + label as usize),
+            Row::Dense(start) => {
+                Some(start + label as usize).filter(|&at| self.open.get(at).is_none_or(|&open| open != 0.0))
+            }
             Row::Sparse(start, labels) => labels.binary_search(&label).ok().map(|at| start + at),
         }
     }
@@ -117,7 +133,7 @@ impl RowLayout {
     }
 
     /// Adds `value * by_label[label]` at every weight of the feature: one feature's share of a gradient.
-    #[inline]
+    #[inline(always)]
     pub fn add_gradient<G: Gradient + ?Sized>(
         &self,
         feature: u32,
@@ -126,7 +142,10 @@ impl RowLayout {
         gradient: &mut G,
     ) {
         match self.row(feature) {
-            Row::Dense(start) => gradient.add_run(start, value, &by_label[..self.dimension]),
+            Row::Dense(start) => match self.open.get(start..start + self.dimension) {
+                Some(open) => gradient.add_masked_run(start, value, open, &by_label[..self.dimension]),
+                None => gradient.add_run(start, value, &by_label[..self.dimension]),
+            },
             Row::Sparse(start, labels) => gradient.add_gathered(start, value, labels, by_label),
         }
     }
@@ -148,9 +167,15 @@ mod tests {
     #[test]
     fn full_rows_come_first_and_all_views_agree() {
         let rows = [vec![3], vec![0, 1, 2, 3, 4, 5, 6, 7, 8], vec![1, 8], vec![2, 4, 5]];
-        let (layout, numbers) = RowLayout::new(9, &rows, &[5, 1, 7, 2]);
-        assert_eq!(numbers, [3, 1, 2, 0]);
-        assert_eq!((layout.features(), layout.parameters()), (4, 9 + 9 + 3));
+        for fill in [true, false] {
+            let (layout, numbers) = RowLayout::new(9, &rows, &[5, 1, 7, 2], fill);
+            assert_eq!(numbers, [3, 1, 2, 0]);
+            assert_eq!((layout.features(), layout.parameters()), (4, 9 + 9 + 3));
+            check(&layout, &rows, &numbers, fill);
+        }
+    }
+
+    fn check(layout: &RowLayout, rows: &[Vec<u32>], numbers: &[u32], fill: bool) {
         let weights: Vec<f32> = (0..layout.parameters()).map(|i| i as f32).collect();
         for (feature, row) in rows.iter().enumerate() {
             let number = numbers[feature];
@@ -161,16 +186,20 @@ mod tests {
             let wide = row.len() * 4 >= 9;
             for label in 0..9 {
                 let index = layout.parameter(number, label);
-                assert_eq!(index.is_some(), wide || row.contains(&label));
-                assert_eq!(scores[label as usize], index.map_or(0.0, |index| 2.0 * weights[index]));
+                assert_eq!(index.is_some(), (wide && fill) || row.contains(&label));
+                if index.is_some() || fill {
+                    assert_eq!(scores[label as usize], index.map_or(0.0, |index| 2.0 * weights[index]));
+                }
                 assert_eq!(
                     index.map_or(0.0, |index| gradient[index]),
                     if index.is_some() { 1.0 } else { 0.0 }
                 );
             }
-            assert!(
-                layout.pairs(number).all(|(label, index)| layout.parameter(number, label) == Some(index))
-            );
+            for (label, index) in layout.pairs(number) {
+                let trained = layout.parameter(number, label) == Some(index);
+                assert!(trained || !fill);
+                assert_eq!(gradient[index], if trained { 1.0 } else { 0.0 });
+            }
         }
     }
 }

@@ -128,7 +128,11 @@ impl FeatureNames {
         let mut text = String::new();
         for (key, name) in names {
             keys.push(key);
-            text.extend(name.chars().map(|c| if c == '\n' { ' ' } else { c }));
+            name.split('\n').for_each(|line| {
+                text.push_str(line);
+                text.push(' ');
+            });
+            text.pop();
             text.push('\n');
         }
         writer.array(format!("{prefix}.name-keys"), &keys).text(format!("{prefix}.name-text"), &text);

@@ -68,6 +68,9 @@ pub trait Gradient {
     /// Adds `scale` times `values` at consecutive weights that begin at `start`.
     fn add_run(&mut self, start: usize, scale: f32, values: &[f32]);
 
+    /// As [`add_run`](Self::add_run), where a weight gets its value times its number in `mask`, 1 or 0.
+    fn add_masked_run(&mut self, start: usize, scale: f32, mask: &[f32], values: &[f32]);
+
     /// Adds `scale` times `values[labels[j]]` at weight `start + j`: a sparse row of labels.
     fn add_gathered(&mut self, start: usize, scale: f32, labels: &[u32], values: &[f32]);
 }
@@ -86,6 +89,12 @@ impl Gradient for SparseVector {
     }
 
     #[inline]
+    fn add_masked_run(&mut self, start: usize, scale: f32, mask: &[f32], values: &[f32]) {
+        let kept = values.iter().zip(mask).enumerate().filter(|(_, (_, mask))| **mask != 0.0);
+        self.pairs.extend(kept.map(|(offset, (value, _))| ((start + offset) as u32, scale * value)));
+    }
+
+    #[inline]
     fn add_gathered(&mut self, start: usize, scale: f32, labels: &[u32], values: &[f32]) {
         self.pairs.extend(
             labels
@@ -97,21 +106,28 @@ impl Gradient for SparseVector {
 }
 
 /// A gradient over all weights. Sums in double precision: hundreds of thousands of small terms meet in one
-/// weight.
+/// weight. Always inlined, so that they are compiled for the vectors that their caller is compiled for.
 impl Gradient for [f64] {
-    #[inline]
+    #[inline(always)]
     fn add(&mut self, index: usize, value: f32) {
         self[index] += f64::from(value);
     }
 
-    #[inline]
+    #[inline(always)]
     fn add_run(&mut self, start: usize, scale: f32, values: &[f32]) {
         for (sum, value) in self[start..start + values.len()].iter_mut().zip(values) {
             *sum += f64::from(scale * value);
         }
     }
 
-    #[inline]
+    #[inline(always)]
+    fn add_masked_run(&mut self, start: usize, scale: f32, mask: &[f32], values: &[f32]) {
+        for ((sum, value), mask) in self[start..start + values.len()].iter_mut().zip(values).zip(mask) {
+            *sum += f64::from(scale * value * mask);
+        }
+    }
+
+    #[inline(always)]
     fn add_gathered(&mut self, start: usize, scale: f32, labels: &[u32], values: &[f32]) {
         for (sum, &label) in self[start..start + labels.len()].iter_mut().zip(labels) {
             *sum += f64::from(scale * values[label as usize]);

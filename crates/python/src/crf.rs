@@ -6,99 +6,137 @@ use consonant::Error;
 use consonant::learn::model::Model as ModelFile;
 use consonant::learn::trainer::{EpochReport, Parameter, Run, TrainingAlgorithm as _};
 use consonant::sequence::{
-    Algorithm, AttributeCorpus, AttributeModel, CorpusOptions, Pairs, SentenceKeys, Training,
+    Algorithm, AttributeCorpus, AttributeModel, ChainDecoder, CorpusOptions, Pairs, SentenceKeys,
+    SequenceError, Training,
 };
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use crate::errors::{raise, raise_task, usage};
-use crate::run::{pool, run, start};
+use crate::run::{pool, start};
 
-/// Calls `each` with the name and value of each attribute of an item: a dictionary, or a list of names.
-fn attributes(item: &Bound<'_, PyAny>, name: &mut String, each: &mut impl FnMut(&str, f32)) -> PyResult<()> {
-    name.clear();
-    match item.cast::<PyDict>() {
-        Ok(dictionary) => of_dictionary(dictionary, name, each),
-        Err(_) => of_names(item, name, each),
-    }
+/// Reads the attributes of items, which are dictionaries or lists of names.
+struct Attributes {
+    /// Whether attributes of value 0 are told of: they say which weights there are, and change no score.
+    zeros: bool,
+    name: String,
 }
 
-fn of_dictionary(
-    item: &Bound<'_, PyDict>,
-    name: &mut String,
-    each: &mut impl FnMut(&str, f32),
-) -> PyResult<()> {
-    let start = name.len();
-    for (key, value) in item {
-        name.truncate(start);
-        match key.cast::<PyString>() {
-            Ok(key) => name.push_str(key.to_str()?),
-            Err(_) => name.push_str(key.str()?.to_str()?),
-        }
-        if let Ok(text) = value.cast::<PyString>() {
-            name.push(':');
-            name.push_str(text.to_str()?);
-            each(name, 1.0);
-        } else if value.is_instance_of::<PyBool>()
-            || value.is_instance_of::<PyFloat>()
-            || value.is_instance_of::<PyInt>()
-        {
-            each(name, number(&value)?);
-        } else if let Ok(inner) = value.cast::<PyDict>() {
-            name.push(':');
-            of_dictionary(inner, name, each)?;
-        } else if let Ok(number) = value.extract::<f64>() {
-            // NumPy's numbers.
-            each(name, number as f32);
-        } else {
-            name.push(':');
-            of_names(&value, name, each)?;
+impl Attributes {
+    fn new(zeros: bool) -> Self {
+        Self { zeros, name: String::new() }
+    }
+
+    /// Calls `each` with the name and value of each attribute of an item.
+    fn read(&mut self, item: &Bound<'_, PyAny>, each: &mut impl FnMut(&str, f32)) -> PyResult<()> {
+        self.name.clear();
+        match item.cast::<PyDict>() {
+            Ok(dictionary) => self.dictionary(dictionary, each),
+            Err(_) => self.names(item, each),
         }
     }
-    name.truncate(start);
-    Ok(())
-}
 
-fn number(value: &Bound<'_, PyAny>) -> PyResult<f32> {
-    match value.cast::<PyBool>() {
-        Ok(truth) => Ok(f32::from(u8::from(truth.is_true()))),
-        Err(_) => Ok(value.extract::<f64>()? as f32),
-    }
-}
-
-fn of_names(item: &Bound<'_, PyAny>, name: &mut String, each: &mut impl FnMut(&str, f32)) -> PyResult<()> {
-    let start = name.len();
-    let names = item.try_iter().map_err(|_| {
-        PyTypeError::new_err(format!(
-            "expected a string, a number, a dictionary or a list of strings, found {}",
-            item.get_type()
-        ))
-    })?;
-    for entry in names {
-        name.truncate(start);
-        name.push_str(entry?.str()?.to_str()?);
-        each(name, 1.0);
-    }
-    name.truncate(start);
-    Ok(())
-}
-
-/// Sequences of feature dictionaries, as prediction reads them.
-fn sequences(x: &Bound<'_, PyAny>) -> PyResult<Vec<SentenceKeys>> {
-    let mut name = String::new();
-    let mut all = Vec::with_capacity(x.len().unwrap_or(0));
-    for sequence in x.try_iter()? {
-        x.py().check_signals()?;
-        let mut keys = SentenceKeys::new();
-        for item in sequence?.try_iter()? {
-            keys.token();
-            attributes(&item?, &mut name, &mut |name, value| keys.named(name, value))?;
+    fn dictionary(&mut self, item: &Bound<'_, PyDict>, each: &mut impl FnMut(&str, f32)) -> PyResult<()> {
+        let (start, size, mut place) = (self.name.len(), item.len(), 0);
+        while let Some((key, value)) = next_entry(item, &mut place) {
+            self.name.truncate(start);
+            // Nothing of Python's runs for texts, so that they need not be owned.
+            if let (Ok(key), Ok(text)) = (key.cast::<PyString>(), value.cast::<PyString>()) {
+                self.name.push_str(key.to_str()?);
+                self.name.push(':');
+                self.name.push_str(text.to_str()?);
+                each(&self.name, 1.0);
+                continue;
+            }
+            let (key, value) = (key.to_owned(), value.to_owned());
+            if let Ok(text) = value.cast::<PyString>() {
+                self.push(&key)?;
+                self.name.push(':');
+                self.name.push_str(text.to_str()?);
+                each(&self.name, 1.0);
+            } else if let Some(number) = number(&value)? {
+                if number != 0.0 || self.zeros {
+                    self.push(&key)?;
+                    each(&self.name, number);
+                }
+            } else {
+                self.push(&key)?;
+                self.name.push(':');
+                match value.cast::<PyDict>() {
+                    Ok(inner) => self.dictionary(inner, each)?,
+                    Err(_) => self.names(&value, each)?,
+                }
+            }
+            if item.len() != size {
+                return Err(PyRuntimeError::new_err("a dictionary changed while it was read"));
+            }
         }
-        all.push(keys);
+        self.name.truncate(start);
+        Ok(())
     }
-    Ok(all)
+
+    fn names(&mut self, item: &Bound<'_, PyAny>, each: &mut impl FnMut(&str, f32)) -> PyResult<()> {
+        let start = self.name.len();
+        let names = item.try_iter().map_err(|_| {
+            PyTypeError::new_err(format!(
+                "expected a string, a number, a dictionary or a list of strings, found {}",
+                item.get_type()
+            ))
+        })?;
+        for entry in names {
+            self.name.truncate(start);
+            self.push(&entry?)?;
+            each(&self.name, 1.0);
+        }
+        self.name.truncate(start);
+        Ok(())
+    }
+
+    fn push(&mut self, text: &Bound<'_, PyAny>) -> PyResult<()> {
+        match text.cast::<PyString>() {
+            Ok(text) => self.name.push_str(text.to_str()?),
+            Err(_) => self.name.push_str(text.str()?.to_str()?),
+        }
+        Ok(())
+    }
 }
+
+/// The entry of a dictionary at a place, which moves on. Counting references would be a tenth of all work.
+#[allow(unsafe_code)]
+fn next_entry<'a, 'py>(
+    item: &'a Bound<'py, PyDict>,
+    place: &mut isize,
+) -> Option<(Borrowed<'a, 'py, PyAny>, Borrowed<'a, 'py, PyAny>)> {
+    let (mut key, mut value) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: the pointers are those of a dictionary and of places to write to, and what is written there lives as
+    // long as the dictionary has it. Who lets Python run must own key and value before.
+    unsafe {
+        (ffi::PyDict_Next(item.as_ptr(), place, &mut key, &mut value) != 0)
+            .then(|| (Borrowed::from_ptr(item.py(), key), Borrowed::from_ptr(item.py(), value)))
+    }
+}
+
+/// A truth, a number of Python's or one of NumPy's; nothing if it is something else.
+fn number(value: &Bound<'_, PyAny>) -> PyResult<Option<f32>> {
+    if let Ok(truth) = value.cast::<PyBool>() {
+        return Ok(Some(f32::from(u8::from(truth.is_true()))));
+    }
+    if value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>() {
+        return Ok(Some(value.extract::<f64>()? as f32));
+    }
+    if value.is_instance_of::<PyDict>() {
+        return Ok(None);
+    }
+    Ok(value.extract::<f64>().ok().map(|number| number as f32))
+}
+
+/// Sequences that are read before they are decoded, for each thread: few, so that what was read is still in the
+/// cache and Ctrl-C need not wait.
+const BLOCK: usize = 64;
+/// A block ends earlier where its sequences have so many attributes.
+const MOST_ATTRIBUTES: usize = 1 << 17;
 
 /// A trained chain over feature dictionaries.
 #[pyclass(frozen, module = "consonant")]
@@ -112,6 +150,55 @@ impl Crf {
     fn of(bytes: Vec<u8>, history: Vec<EpochReport>) -> Result<Self, Error> {
         let own = Arc::new(AttributeModel::open(&ModelFile::from_bytes(&bytes)?).map_err(Error::task)?);
         Ok(Self { own, bytes: bytes.into(), history })
+    }
+
+    fn names<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyString>> {
+        self.own.chain().labels().names().iter().map(|name| PyString::new(py, name)).collect()
+    }
+
+    /// Reads sequences block by block, asks the decoder of each, with the GIL released, and gives the answers in order.
+    fn decode<'py, T: Send>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        threads: usize,
+        answer: impl Fn(&mut ChainDecoder) -> Result<T, SequenceError> + Sync,
+        mut give: impl FnMut(T) -> PyResult<()>,
+    ) -> PyResult<()> {
+        let pool = if threads == 1 { None } else { Some(pool(Some(threads))?) };
+        let (mut decoder, mut attributes) = (self.own.decoder(), Attributes::new(false));
+        let (mut rest, mut block) = (x.try_iter()?, Vec::new());
+        loop {
+            let (mut read, mut size) = (0, 0);
+            while read < BLOCK * threads && size < MOST_ATTRIBUTES {
+                let Some(sequence) = rest.next() else { break };
+                if read == block.len() {
+                    block.push(SentenceKeys::new());
+                }
+                let keys: &mut SentenceKeys = &mut block[read];
+                keys.clear();
+                for item in sequence?.try_iter()? {
+                    keys.token();
+                    attributes.read(&item?, &mut |name, value| keys.named(name, value))?;
+                }
+                (read, size) = (read + 1, size + keys.features_of_all());
+            }
+            if read == 0 {
+                return Ok(());
+            }
+            let sequences = &block[..read];
+            let answers: Result<Vec<T>, _> = x.py().detach(|| match &pool {
+                Some(pool) => pool.install(|| self.own.each(sequences, &answer)),
+                None => {
+                    let mut one = |keys: &SentenceKeys| {
+                        decoder.score(keys);
+                        answer(&mut decoder)
+                    };
+                    sequences.iter().map(&mut one).collect()
+                }
+            });
+            x.py().check_signals()?;
+            answers.map_err(raise_task)?.into_iter().try_for_each(&mut give)?;
+        }
     }
 }
 
@@ -153,15 +240,17 @@ impl Crf {
             training.set(parameter, value).map_err(raise_task)?;
         }
         let pairs = if all_states { Pairs::All } else { Pairs::Observed };
+        // The likelihood has CRFsuite's weights and no others; perceptrons do better with those of full rows.
+        let fill = !chosen.is_batch();
         let mut corpus =
-            AttributeCorpus::new(CorpusOptions { order, min_count, pairs, ..CorpusOptions::default() });
-        let (mut name, mut labels) = (String::new(), y.try_iter()?);
+            AttributeCorpus::new(CorpusOptions { order, min_count, pairs, fill, ..CorpusOptions::default() });
+        let (mut attributes, mut labels) = (Attributes::new(true), y.try_iter()?);
         for (number, sequence) in x.try_iter()?.enumerate() {
             py.check_signals()?;
             let unequal = || usage(format!("sequence {number}: X and y are not equally long"));
             let mut own = labels.next().ok_or_else(unequal)??.try_iter()?;
             for item in sequence?.try_iter()? {
-                attributes(&item?, &mut name, &mut |name, value| corpus.attribute(name, value))?;
+                attributes.read(&item?, &mut |name, value| corpus.attribute(name, value))?;
                 let label = own.next().ok_or_else(unequal)??;
                 match label.cast::<PyString>() {
                     Ok(label) => corpus.item(label.to_str()?),
@@ -226,13 +315,16 @@ impl Crf {
         x: &Bound<'py, PyAny>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        let (own, sequences) = (Arc::clone(&self.own), sequences(x)?);
-        let paths = run(py, Some(threads), move || own.predict(&sequences).map_err(Error::task))?;
-        let names: Vec<Bound<'py, PyString>> =
-            self.labels().iter().map(|name| PyString::new(py, name)).collect();
-        let named =
-            paths.iter().map(|path| PyList::new(py, path.iter().map(|&label| &names[label as usize])));
-        PyList::new(py, named.collect::<PyResult<Vec<_>>>()?)
+        let (names, all) = (self.names(py), PyList::empty(py));
+        let best = |decoder: &mut ChainDecoder| {
+            let mut path = Vec::new();
+            decoder.best(None, &mut path)?;
+            Ok(path)
+        };
+        self.decode(x, threads, best, |path: Vec<u32>| {
+            all.append(PyList::new(py, path.iter().map(|&label| &names[label as usize]))?)
+        })?;
+        Ok(all)
     }
 
     /// The probability of each label at each item, as dictionaries.
@@ -243,12 +335,9 @@ impl Crf {
         x: &Bound<'py, PyAny>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        let (own, sequences) = (Arc::clone(&self.own), sequences(x)?);
-        let marginals = run(py, Some(threads), move || own.marginals(&sequences).map_err(Error::task))?;
-        let names: Vec<Bound<'py, PyString>> =
-            self.labels().iter().map(|name| PyString::new(py, name)).collect();
-        let all = PyList::empty(py);
-        for sequence in marginals {
+        let (names, all) = (self.names(py), PyList::empty(py));
+        let nodes = |decoder: &mut ChainDecoder| decoder.marginals(None, |found| found.nodes().to_vec());
+        self.decode(x, threads, nodes, |sequence: Vec<f64>| {
             let items = PyList::empty(py);
             for item in sequence.chunks_exact(names.len()) {
                 let item_marginals = PyDict::new(py);
@@ -258,8 +347,8 @@ impl Crf {
                     .try_for_each(|(name, probability)| item_marginals.set_item(name, probability))?;
                 items.append(item_marginals)?;
             }
-            all.append(items)?;
-        }
+            all.append(items)
+        })?;
         Ok(all)
     }
 

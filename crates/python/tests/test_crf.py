@@ -36,6 +36,51 @@ def test_every_kind_of_feature():
         crf.predict([[{"a": object()}]])
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"algorithm": "lbfgs", "linesearch": "MoreThuente", "max_linesearch": 20, "num_memories": 4, "keep_tempfiles": False},
+        {"algorithm": "pa", "pa_type": 2, "c": 0.5, "error_sensitive": False, "averaging": True, "epsilon": 0.0},
+        {"algorithm": "arow", "variance": 2.0, "gamma": 0.5},
+    ],
+)
+def test_every_parameter_of_crfsuite(settings):
+    crf = consonant.CRF(max_iterations=20, **settings).fit(X, y, X[:2], y[:2])
+    assert crf.score(X, y) > 0.95 and crf.num_attributes_ == len(crf.attributes_) and crf.size_ > 100
+    sklearn_crfsuite, metrics = pytest.importorskip("sklearn_crfsuite"), pytest.importorskip("sklearn_crfsuite.metrics")
+    ours, theirs = consonant.CRF().get_params(), sklearn_crfsuite.CRF().get_params()
+    assert set(theirs) <= set(ours)
+    assert metrics.flat_f1_score(y, crf.predict(X), average="weighted") > 0.95
+    assert "A" in metrics.flat_classification_report(y, crf.predict(X))
+
+
+@pytest.mark.parametrize("setting", [{"linesearch": "Backtracking"}, {"calibration_eta": 0.1}, {"model_filename": "crf.model"}])
+def test_what_is_crfsuites_alone_is_refused(setting):
+    with pytest.raises(consonant.UsageError, match="CRFsuite's own"):
+        consonant.CRF(**setting).fit(X, y)
+
+
+@pytest.mark.parametrize("algorithm", ["lbfgs", "ap"])
+def test_threads_change_nothing(algorithm):
+    one, two = (consonant.CRF(algorithm=algorithm, max_iterations=5, threads=threads).fit(X, y) for threads in (1, 2))
+    assert one.state_features_ == two.state_features_ and one.transition_features_ == two.transition_features_
+    many = X * 40
+    assert one.predict(many) == two.predict(many) and one.predict_marginals(many) == two.predict_marginals(many)
+    with pytest.raises(consonant.UsageError, match="threads"):
+        one.set_params(threads=0).predict(X)
+
+
+def test_a_dictionary_that_changes_while_it_is_read():
+    class Names(list):
+        def __iter__(self):
+            item["more"] = "entries"
+            return super().__iter__()
+
+    item = {"a": Names(["b"]), "c": "d"}
+    with pytest.raises(RuntimeError, match="changed"):
+        consonant.CRF().fit([[item]], [["A"]])
+
+
 def test_marginals_against_enumeration():
     import itertools
     import math
@@ -70,13 +115,14 @@ def test_sklearn_knows_it():
     assert Pipeline([("words", words), ("crf", crf)]).fit(X, y).predict(X[:2]) == y[:2]
 
 
-def test_the_same_weights_as_crfsuite():
+@pytest.mark.parametrize("all_states", [False, True])
+def test_the_same_weights_as_crfsuite(all_states):
     sklearn_crfsuite = pytest.importorskip("sklearn_crfsuite")
-    # Frequent features have a weight for every label here, so theirs must have them, too.
-    settings = dict(algorithm="lbfgs", c1=0.0, c2=0.5, max_iterations=200, all_possible_transitions=True, all_possible_states=True)
+    settings = dict(algorithm="lbfgs", c1=0.0, c2=0.5, max_iterations=200, all_possible_transitions=True, all_possible_states=all_states)
     theirs = sklearn_crfsuite.CRF(**settings).fit(X, y)
     ours = consonant.CRF(**settings).fit(X, y)
     assert [list(path) for path in theirs.predict(X)] == ours.predict(X)
+    assert set(ours.state_features_) <= set(theirs.state_features_) and set(ours.transition_features_) == set(theirs.transition_features_)
     for feature, weight in theirs.state_features_.items():
         assert ours.state_features_.get(feature, 0.0) == pytest.approx(weight, abs=0.02)
     for item, expected in zip(ours.predict_marginals_single(X[0]), theirs.predict_marginals_single(X[0])):

@@ -8,12 +8,10 @@ use consonant_learn::names::FeatureNames;
 use consonant_learn::table::Precision;
 use consonant_learn::trainer::{EpochReport, Run};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use crate::{
-    ChainDecoder, ChainModel, CorpusBuilder, CorpusOptions, Plan, SentenceKeys, SequenceError, train,
-};
+use crate::corpus::{CorpusBuilder, Growing, Numbering, TokenReader};
+use crate::{ChainDecoder, ChainModel, CorpusOptions, Plan, SentenceKeys, SequenceError, train};
 
 /// Sequences of items with labels and named attributes.
 ///
@@ -39,11 +37,67 @@ use crate::{
 /// ```
 #[derive(Debug, Default)]
 pub struct AttributeCorpus {
-    builder: CorpusBuilder,
-    names: FxHashMap<u64, Box<str>>,
+    reader: TokenReader<Named>,
     keys: Vec<u64>,
     values: Vec<f32>,
     is_open: bool,
+}
+
+/// Numbers attributes as they come and keeps the name of each.
+#[derive(Debug, Default)]
+struct Named {
+    numbering: Growing,
+    /// By number.
+    names: Names,
+    /// Of the item that is being read. They are looked up when it ends, all at once: lookups that do not wait
+    /// for each other overlap their cache misses.
+    item: Names,
+    /// The attribute of the item that comes next.
+    next: usize,
+}
+
+impl Numbering for Named {
+    fn label(&mut self, name: &str) -> u32 {
+        self.numbering.label(name)
+    }
+
+    #[inline]
+    fn feature(&mut self, key: u64) -> Option<u32> {
+        let number = self.numbering.feature(key)?;
+        if number as usize == self.names.ends.len() {
+            self.names.push(self.item.get(self.next));
+        }
+        self.next += 1;
+        Some(number)
+    }
+
+    fn pair_feature(&mut self, key: u64) -> Option<u32> {
+        self.numbering.pair_feature(key)
+    }
+}
+
+/// Names, one after the other in one text.
+#[derive(Debug, Default)]
+struct Names {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Names {
+    #[inline]
+    fn push(&mut self, name: &str) {
+        self.text.push_str(name);
+        self.ends.push(self.text.len());
+    }
+
+    fn get(&self, number: usize) -> &str {
+        &self.text[number.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[number]]
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
 }
 
 /// Sequences that one thread decodes with one set of buffers.
@@ -55,25 +109,27 @@ const TASK: &str = "crf";
 impl AttributeCorpus {
     /// Without sequences.
     pub fn new(options: CorpusOptions) -> Self {
-        Self { builder: CorpusBuilder::new(options), ..Self::default() }
+        let numbering = Named { numbering: Growing::new(options), ..Named::default() };
+        Self { reader: TokenReader { numbering, ..TokenReader::default() }, ..Self::default() }
     }
 
     /// Adds an attribute to the item that comes next.
     pub fn attribute(&mut self, name: &str, value: f32) {
-        let key = key(name.as_bytes());
-        self.names.entry(key).or_insert_with(|| name.into());
-        self.keys.push(key);
+        self.reader.numbering.item.push(name);
+        self.keys.push(key(name.as_bytes()));
         self.values.push(value);
     }
 
     /// Adds an item with the attributes that were given since the last.
     pub fn item(&mut self, label: &str) {
         if !self.is_open {
-            self.builder.begin(1.0);
+            self.reader.begin(1.0);
             self.is_open = true;
         }
         let plain = self.values.iter().all(|&value| value == 1.0);
-        self.builder.token(Some(label), &self.keys, if plain { &[] } else { &self.values }, &[]);
+        self.reader.numbering.next = 0;
+        self.reader.token(Some(label), &self.keys, if plain { &[] } else { &self.values }, &[]);
+        self.reader.numbering.item.clear();
         self.keys.clear();
         self.values.clear();
     }
@@ -81,18 +137,25 @@ impl AttributeCorpus {
     /// Ends the sequence; one without items is none.
     pub fn end(&mut self) {
         if std::mem::take(&mut self.is_open) {
-            self.builder.end();
+            self.reader.end();
         }
     }
 
     /// Trains a chain: the bytes of its model file, and how it went.
     pub fn train(self, plan: &Plan, run: Run<'_>) -> Result<(Vec<u8>, Vec<EpochReport>), SequenceError> {
-        let corpus = self.builder.finish()?;
+        let TokenReader { numbering: Named { numbering, names, .. }, sentences, error } = self.reader;
+        let keys = numbering.keys().to_vec();
+        let corpus = CorpusBuilder { numbering, sentences, error }.finish()?;
         let trained = train(&corpus, plan, None, run)?;
         let mut writer = ModelWriter::new(TASK, json!({"training": plan.training.to_string()}));
         trained.store(&mut writer, Precision::Single);
-        let names = corpus.keys.iter().filter_map(|key| Some((*key, &**self.names.get(key)?)));
-        FeatureNames::store(&mut writer, TASK, names);
+        let mut in_order = vec![""; corpus.keys.len()];
+        for (number, key) in keys.iter().enumerate() {
+            if let Some(place) = corpus.number(*key) {
+                in_order[place as usize] = names.get(number);
+            }
+        }
+        FeatureNames::store(&mut writer, TASK, corpus.keys.iter().copied().zip(in_order));
         Ok((writer.to_bytes(), trained.history))
     }
 }
@@ -146,7 +209,13 @@ impl AttributeModel {
         self.each(sequences, |decoder| decoder.marginals(None, |posterior| posterior.nodes().to_vec()))
     }
 
-    fn each<T: Send>(
+    /// A decoder for one thread.
+    pub fn decoder(&self) -> ChainDecoder {
+        self.decoder.clone()
+    }
+
+    /// What a decoder answers to each sequence that it has scored, on rayon's threads.
+    pub fn each<T: Send>(
         &self,
         sequences: &[SentenceKeys],
         answer: impl Fn(&mut ChainDecoder) -> Result<T, SequenceError> + Sync,

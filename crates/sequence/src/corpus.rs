@@ -38,6 +38,8 @@ pub struct CorpusOptions {
     pub min_count: u32,
     /// Which pairs of feature and label get a weight.
     pub pairs: Pairs,
+    /// Whether a feature that occurs with a quarter of all labels gets a weight for each, too.
+    pub fill: bool,
     /// Labels whose tokens count more or less than 1.
     pub class_weights: Vec<(String, f32)>,
     /// What labels are made of: the score of a label is then the sum over itself and its parts.
@@ -46,7 +48,14 @@ pub struct CorpusOptions {
 
 impl Default for CorpusOptions {
     fn default() -> Self {
-        Self { order: 1, min_count: 1, pairs: Pairs::Observed, class_weights: Vec::new(), parts_of: None }
+        Self {
+            order: 1,
+            min_count: 1,
+            pairs: Pairs::Observed,
+            fill: true,
+            class_weights: Vec::new(),
+            parts_of: None,
+        }
     }
 }
 
@@ -93,9 +102,9 @@ pub trait Numbering {
 /// Reads sentences token by token.
 #[derive(Debug, Default)]
 pub struct TokenReader<N> {
-    numbering: N,
-    sentences: Sentences,
-    error: Option<SequenceError>,
+    pub(crate) numbering: N,
+    pub(crate) sentences: Sentences,
+    pub(crate) error: Option<SequenceError>,
 }
 
 impl<N: Numbering> TokenReader<N> {
@@ -139,7 +148,20 @@ pub struct Growing {
     base: Option<ChainModel>,
 }
 
+impl Growing {
+    /// No labels and features yet.
+    pub(crate) fn new(options: CorpusOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// The keys of the features, by number.
+    pub(crate) fn keys(&self) -> &[u64] {
+        &self.features.keys
+    }
+}
+
 impl Numbering for Growing {
+    #[inline]
     fn label(&mut self, name: &str) -> u32 {
         self.labels.intern(name)
     }
@@ -166,7 +188,7 @@ impl Numbering for Known<'_> {
 
     #[inline]
     fn feature(&mut self, key: u64) -> Option<u32> {
-        self.0.numbers.get(&key).copied()
+        self.0.number(key)
     }
 
     #[inline]
@@ -185,7 +207,7 @@ impl Encoder<'_> {
 impl CorpusBuilder {
     /// An empty corpus.
     pub fn new(options: CorpusOptions) -> Self {
-        Self { numbering: Growing { options, ..Growing::default() }, ..Self::default() }
+        Self { numbering: Growing::new(options), ..Self::default() }
     }
 
     /// A corpus that continues a model: its labels keep their numbers, and its features keep their weights,
@@ -250,11 +272,11 @@ impl CorpusBuilder {
         if options.pairs == Pairs::All {
             rows.iter_mut().for_each(|row| *row = (0..parts.entries() as u32).collect());
         }
-        let (keys, nodes, numbers) =
-            lay_out(features, rows, parts.entries(), options.min_count, old.is_some());
+        let (keys, nodes, numbers) = lay_out(features, rows, parts.entries(), &options, old.is_some());
         sentences.renumber_features(&numbers);
+        sentences.write_out(&nodes);
         let (pair_keys, pairs, numbers) =
-            lay_out(pair_features, pair_rows, size * size, options.min_count, old.is_some());
+            lay_out(pair_features, pair_rows, size * size, &options, old.is_some());
         sentences.renumber_pair_features(&numbers);
         let known = base.as_ref().map_or(&[][..], |model| model.grams().grams());
         let grams = LabelGrams::observe(size, options.order, &sentences, known);
@@ -327,17 +349,18 @@ fn lay_out(
     features: Interner,
     rows: Vec<Vec<u32>>,
     dimension: usize,
-    min_count: u32,
+    options: &CorpusOptions,
     keep_old: bool,
 ) -> (Vec<u64>, RowLayout, Vec<u32>) {
-    let kept =
-        |number: usize| features.counts[number] >= min_count || (keep_old && features.counts[number] == 0);
+    let kept = |number: usize| {
+        features.counts[number] >= options.min_count || (keep_old && features.counts[number] == 0)
+    };
     let kept: Vec<usize> =
         (0..features.keys.len()).filter(|&number| kept(number) && !rows[number].is_empty()).collect();
     let mut rows = rows;
     let kept_rows: Vec<Vec<u32>> = kept.iter().map(|&number| std::mem::take(&mut rows[number])).collect();
     let counts: Vec<u32> = kept.iter().map(|&number| features.counts[number]).collect();
-    let (layout, places) = RowLayout::new(dimension, &kept_rows, &counts);
+    let (layout, places) = RowLayout::new(dimension, &kept_rows, &counts, options.fill);
     let mut numbers = vec![UNKNOWN; features.keys.len()];
     let mut keys = vec![0; kept.len()];
     for (&number, &place) in kept.iter().zip(&places) {
@@ -376,6 +399,12 @@ impl Corpus {
     /// The weights.
     pub fn space(&self) -> &Space {
         &self.space
+    }
+
+    /// The number of a feature that has a weight.
+    #[inline]
+    pub(crate) fn number(&self, key: u64) -> Option<u32> {
+        self.numbers.get(&key).copied()
     }
 
     /// Begins evaluation data in the terms of this corpus: features without a weight are dropped.

@@ -198,7 +198,8 @@ impl ChainModel {
         let total: Vec<f32> = (0..self.grams.len()).map(total).collect();
         let bounds = if plain { GramBounds::new(&self.grams, self.labels.len(), &total) } else { None };
         let model = Arc::clone(self);
-        Ok(ChainDecoder { model, assembly, workspace: Workspace::new(), bounds, entries: Vec::new() })
+        let (entries, found) = (Vec::new(), Vec::new());
+        Ok(ChainDecoder { model, assembly, workspace: Workspace::new(), bounds, entries, found })
     }
 
     /// Weights for a corpus that continues this model; weights of new features and labels begin at zero.
@@ -339,6 +340,11 @@ impl SentenceKeys {
         self.pair_keys.push(key);
     }
 
+    /// The number of features of all tokens.
+    pub fn features_of_all(&self) -> usize {
+        self.keys.len()
+    }
+
     /// The number of tokens.
     pub fn len(&self) -> usize {
         self.starts.len()
@@ -373,17 +379,18 @@ pub struct ChainDecoder {
     workspace: Workspace,
     bounds: Option<GramBounds>,
     entries: Vec<f32>,
+    found: Vec<(u32, f32)>,
 }
 
 impl ChainDecoder {
     /// Scores a sentence; everything else here speaks of the sentence scored last.
     pub fn score(&mut self, sentence: &SentenceKeys) {
+        let mut found = std::mem::take(&mut self.found);
         self.score_with(sentence, |table, _, token, scores| {
             let (keys, values) = sentence.features(token);
-            for (&key, &value) in keys.iter().zip(values) {
-                table.add(key, value, scores);
-            }
+            table.add_all(keys.iter().copied().zip(values.iter().copied()), &mut found, scores);
         });
+        self.found = found;
     }
 
     /// Scores a sentence whose node scores the caller sums: `row(table, group, token, scores)` is called with

@@ -1,6 +1,7 @@
 use std::ops::Range;
 
 use consonant_learn::hash::Fingerprint;
+use consonant_learn::layout::{Row, RowLayout};
 
 use crate::corpus::Numbering;
 use crate::{SequenceError, UNKNOWN};
@@ -15,6 +16,7 @@ pub struct Sentences {
     pub(crate) features: Vec<u32>,
     /// A value for each feature, or nothing when all are 1.
     pub(crate) values: Vec<f32>,
+    short: ShortRows,
     /// The first pair feature of each token; one more at the end.
     pub(crate) pair_starts: Vec<u32>,
     pub(crate) pair_features: Vec<u32>,
@@ -24,6 +26,21 @@ pub struct Sentences {
     pub(crate) weights: Vec<f32>,
 }
 
+/// Rows of a few weights, written out token by token: there are many of them, and a loop over each would cost more
+/// than what it does.
+#[derive(Debug, Clone, Default)]
+struct ShortRows {
+    /// For each token the end of the features whose rows are not written out; nothing where none is.
+    long_ends: Vec<u32>,
+    /// The first weight of each token; one more at the end.
+    starts: Vec<usize>,
+    weights: Vec<u32>,
+    labels: Vec<u16>,
+}
+
+/// The most weights of a row that is written out.
+const SHORT: usize = 8;
+
 impl Default for Sentences {
     fn default() -> Self {
         Self {
@@ -31,6 +48,7 @@ impl Default for Sentences {
             feature_starts: vec![0],
             features: Vec::new(),
             values: Vec::new(),
+            short: ShortRows::default(),
             pair_starts: vec![0],
             pair_features: Vec::new(),
             gold: Vec::new(),
@@ -86,6 +104,56 @@ impl Sentences {
         }
     }
 
+    /// The features of a token and their values, or none if all are 1, without the features whose rows
+    /// [`short_rows`](Self::short_rows) has. Slices instead of a call for each: a call may not be compiled for the vectors that the
+    /// caller is compiled for.
+    #[inline(always)]
+    pub(crate) fn long_rows(&self, token: usize) -> (&[u32], &[f32]) {
+        let end = *self.short.long_ends.get(token).unwrap_or(&self.feature_starts[token + 1]);
+        let range = self.feature_starts[token] as usize..end as usize;
+        (&self.features[range.clone()], self.values.get(range).unwrap_or(&[]))
+    }
+
+    /// The places of the weights of a token's short rows, and their labels.
+    #[inline(always)]
+    pub(crate) fn short_rows(&self, token: usize) -> (&[u32], &[u16]) {
+        let Some([start, end]) = self.short.starts.get(token..token + 2) else { return (&[], &[]) };
+        let range = *start..*end;
+        (&self.short.weights[range.clone()], &self.short.labels[range])
+    }
+
+    /// Writes out the short rows, where all features have the value 1; they come last in the list of a token.
+    pub(crate) fn write_out(&mut self, rows: &RowLayout) {
+        if !self.values.is_empty() {
+            return;
+        }
+        let short = &mut self.short;
+        short.starts.push(0);
+        let mut others = Vec::new();
+        for bounds in self.feature_starts.windows(2) {
+            let features = &mut self.features[bounds[0] as usize..bounds[1] as usize];
+            others.clear();
+            let mut long = 0;
+            for at in 0..features.len() {
+                let feature = features[at];
+                match rows.row(feature) {
+                    Row::Sparse(start, labels) if labels.len() <= SHORT => {
+                        others.push(feature);
+                        short.weights.extend((start as u32..).take(labels.len()));
+                        short.labels.extend(labels.iter().map(|&label| label as u16));
+                    }
+                    _ => {
+                        features[long] = feature;
+                        long += 1;
+                    }
+                }
+            }
+            features[long..].copy_from_slice(&others);
+            short.long_ends.push(bounds[0] + long as u32);
+            short.starts.push(short.weights.len());
+        }
+    }
+
     /// The features of a token that look at its label and the one before.
     #[inline]
     pub(crate) fn pair_features(&self, token: usize) -> &[u32] {
@@ -105,7 +173,14 @@ impl Sentences {
     /// The memory that the arrays take, in bytes.
     pub fn bytes(&self) -> usize {
         let words = self.starts.len() + self.feature_starts.len() + self.pair_starts.len() + self.gold.len();
-        4 * (words + self.features.len() + self.values.len() + self.pair_features.len() + self.weights.len())
+        let short =
+            4 * self.short.long_ends.len() + 8 * self.short.starts.len() + 6 * self.short.weights.len();
+        short
+            + 4 * (words
+                + self.features.len()
+                + self.values.len()
+                + self.pair_features.len()
+                + self.weights.len())
     }
 
     /// How many features a token has, among those that have any.
@@ -161,11 +236,13 @@ impl Sentences {
         Ok(())
     }
 
-    /// Gives features new numbers and drops those whose number is [`UNKNOWN`].
+    /// Gives features new numbers and drops those whose number is [`UNKNOWN`], and those whose value is 0:
+    /// they have said which weights there are, and neither a score nor a gradient hears of them.
     pub(crate) fn renumber_features(&mut self, numbers: &[u32]) {
-        let mut values = std::mem::take(&mut self.values);
-        renumber(&mut self.feature_starts, &mut self.features, &mut values, numbers);
-        self.values = values;
+        renumber(&mut self.feature_starts, &mut self.features, &mut self.values, numbers);
+        if self.values.iter().all(|&value| value == 1.0) {
+            self.values = Vec::new();
+        }
     }
 
     /// As [`renumber_features`](Self::renumber_features), for pair features.
@@ -180,7 +257,7 @@ fn renumber(starts: &mut [u32], features: &mut Vec<u32>, values: &mut Vec<f32>, 
         let end = *start as usize;
         for at in first..end {
             let number = numbers[features[at] as usize];
-            if number != UNKNOWN {
+            if number != UNKNOWN && values.get(at) != Some(&0.0) {
                 features[kept] = number;
                 if !values.is_empty() {
                     values[kept] = values[at];

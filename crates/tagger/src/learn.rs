@@ -147,6 +147,7 @@ fn prepare<'s>(data: &Data<'s, Sentence>, settings: &'s TaggerSettings) -> Resul
             .map(|Named(label, weight)| (label.clone(), *weight))
             .collect(),
         parts_of: parts.then(|| column.parts()),
+        ..CorpusOptions::default()
     };
     let (extractor, mut builder) = match &initial {
         Some(tagger) => {

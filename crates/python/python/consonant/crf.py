@@ -30,6 +30,24 @@ _PARAMETERS = {
     "period": "period",
     "delta": "delta",
     "num_memories": "memory",
+    "pa_type": "type",
+    "c": "c",
+    "averaging": "average",
+    "variance": "variance",
+    "gamma": "gamma",
+}
+#: Parameters of CRFsuite that can be given the values that they have here, and no others.
+_FIXED: dict[str, tuple[Any, ...]] = {
+    "linesearch": ("MoreThuente",),
+    "max_linesearch": (20,),
+    "calibration_eta": (),
+    "calibration_rate": (),
+    "calibration_samples": (),
+    "calibration_candidates": (),
+    "calibration_max_trials": (),
+    "model_filename": (),
+    "keep_tempfiles": (False,),
+    "trainer_cls": (),
 }
 
 
@@ -50,6 +68,7 @@ class CRF:
     ``algorithm`` is one of CRFsuite's (``lbfgs``, ``l2sgd``, ``ap``, ``pa``, ``arow``) or of ours (``consonant train tagger --algorithm list``); with ``c1``
     above 0, likelihood is trained by OWL-QN. ``order`` says how many labels back the chain looks. All transitions have a weight, seen
     or not, so ``all_possible_transitions`` changes nothing. ``parameters`` are further ones of the algorithm, by name. ``threads`` changes the time and nothing else.
+    The line search is Moré and Thuente's, CRFsuite's default; what is CRFsuite's alone (other searches, calibration, files) is refused by ``fit`` if it is given.
     """
 
     def __init__(
@@ -66,6 +85,22 @@ class CRF:
         epsilon: float | None = None,
         period: int | None = None,
         delta: float | None = None,
+        linesearch: str | None = None,
+        max_linesearch: int | None = None,
+        calibration_eta: float | None = None,
+        calibration_rate: float | None = None,
+        calibration_samples: int | None = None,
+        calibration_candidates: int | None = None,
+        calibration_max_trials: int | None = None,
+        pa_type: int | None = None,
+        c: float | None = None,
+        error_sensitive: bool | None = None,
+        averaging: bool | None = None,
+        variance: float | None = None,
+        gamma: float | None = None,
+        model_filename: str | None = None,
+        keep_tempfiles: bool | None = None,
+        trainer_cls: Any = None,
         order: int = 1,
         parameters: dict[str, float] | None = None,
         seed: int = 1,
@@ -83,6 +118,22 @@ class CRF:
         self.epsilon = epsilon
         self.period = period
         self.delta = delta
+        self.linesearch = linesearch
+        self.max_linesearch = max_linesearch
+        self.calibration_eta = calibration_eta
+        self.calibration_rate = calibration_rate
+        self.calibration_samples = calibration_samples
+        self.calibration_candidates = calibration_candidates
+        self.calibration_max_trials = calibration_max_trials
+        self.pa_type = pa_type
+        self.c = c
+        self.error_sensitive = error_sensitive
+        self.averaging = averaging
+        self.variance = variance
+        self.gamma = gamma
+        self.model_filename = model_filename
+        self.keep_tempfiles = keep_tempfiles
+        self.trainer_cls = trainer_cls
         self.order = order
         self.parameters = parameters
         self.seed = seed
@@ -138,12 +189,23 @@ class CRF:
 
     # Work.
 
-    def fit(self: C, X: Iterable[Any], y: Iterable[Any], *, progress: Progress = None) -> C:
-        """Learns from sequences and their labels; ``progress`` is called with a line for each epoch, ``True`` shows a bar."""
+    def fit(self: C, X: Iterable[Any], y: Iterable[Any], X_dev: Any = None, y_dev: Any = None, *, progress: Progress = None) -> C:
+        """Learns from sequences and their labels; ``progress`` is called with a line for each epoch, ``True`` shows a bar.
+
+        ``X_dev`` and ``y_dev`` change nothing: CRFsuite only prints how it does on them.
+        """
         algorithm = _NAMES.get(self.algorithm or "lbfgs", self.algorithm or "lbfgs")
+        for name, known in _FIXED.items():
+            if getattr(self, name) is not None and getattr(self, name) not in known:
+                raise UsageError(f"`{name}` is CRFsuite's own and cannot be {getattr(self, name)!r} here; leave it out")
         given = {ours: getattr(self, name) for name, ours in _PARAMETERS.items() if getattr(self, name) is not None}
         if algorithm == "sgd" and "c1" in given:
             given.pop("c1")
+        if self.error_sensitive is not None:
+            # The margin grows with the root of the number of wrong labels, or not at all.
+            given["cost-power"] = 0.5 if self.error_sensitive else 0.0
+        if algorithm in ("averaged-perceptron", "passive-aggressive", "arow") and given.get("epsilon") == 0.0:
+            given.pop("epsilon")
         given.update(self.parameters or {})
         epochs = self.max_iterations or _EPOCHS.get(algorithm, 100)
         with listening(progress or (print if self.verbose else None), epochs) as tell:
@@ -209,3 +271,13 @@ class CRF:
     def attributes_(self) -> list[str]:
         """The features that have a weight."""
         return list(dict.fromkeys(name for name, _, _ in self._fitted().state_features()))
+
+    @property
+    def num_attributes_(self) -> int:
+        """How many features have a weight."""
+        return len(self.attributes_)
+
+    @property
+    def size_(self) -> int:
+        """The size of the model in bytes."""
+        return len(self._fitted().to_bytes())

@@ -22,19 +22,19 @@ pub(crate) fn score_stride(labels: usize) -> usize {
     )
 }
 
-/// Defines a function with an AVX2 twin that is chosen at run time.
+/// Defines a function with an AVX2 twin that is chosen at run time. Generics stand in square brackets.
 macro_rules! vectorized {
-    ($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? $body:block) => {
+    ($(#[$meta:meta])* fn $name:ident$([$($generics:tt)*])?($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? $body:block) => {
         $(#[$meta])*
         #[inline]
         #[allow(unsafe_code)]
-        pub(crate) fn $name($($arg: $type),*) $(-> $ret)? {
+        pub(crate) fn $name$(<$($generics)*>)?($($arg: $type),*) $(-> $ret)? {
             #[inline(always)]
-            fn body($($arg: $type),*) $(-> $ret)? $body
+            fn body$(<$($generics)*>)?($($arg: $type),*) $(-> $ret)? $body
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2")]
-                fn wide($($arg: $type),*) $(-> $ret)? {
+                fn wide$(<$($generics)*>)?($($arg: $type),*) $(-> $ret)? {
                     body($($arg),*)
                 }
                 if std::arch::is_x86_feature_detected!("avx2") {

@@ -8,6 +8,7 @@ use super::single_sums::SingleSums;
 use super::{Offset, node_scores, sentence_scores, token_weights};
 use crate::corpus::Corpus;
 use crate::diagram::Piece;
+use crate::inference::kernels::vectorized;
 use crate::inference::{Candidates, Chain, Potentials, TransitionMask, Transitions, Workspace};
 use crate::ngrams::{ContextRows, NO_CONTEXT};
 use crate::{SequenceError, UNKNOWN};
@@ -132,7 +133,9 @@ pub(crate) struct ChainWorkspace {
     known: Candidates,
     path: Vec<u32>,
     gold: Vec<u32>,
+    /// Expected minus true counts: of labels at each position, and of grams.
     excess: Vec<f32>,
+    gram_excess: Vec<f32>,
     counts: Vec<f64>,
     edge_counts: Vec<f64>,
     single: SingleSums,
@@ -157,6 +160,7 @@ impl ChainWorkspace {
             path: Vec::new(),
             gold: Vec::new(),
             excess: Vec::new(),
+            gram_excess: Vec::new(),
             counts: Vec::new(),
             edge_counts: Vec::new(),
             single: SingleSums::default(),
@@ -211,6 +215,32 @@ impl ChainWorkspace {
         let Self { entries, nodes, edges, .. } = self;
         sentence_scores(corpus, (&corpus.sentences, sentence), (group, scale), entries, nodes, edges);
         Ok(())
+    }
+}
+
+vectorized! {
+    /// Adds the gradient of the weights of features; `entries` is scratch space.
+    fn add_node_gradient[G: Gradient](
+        piece: &ChainPiece<'_>,
+        start: usize,
+        weight: f32,
+        excess: &[f32],
+        entries: &mut Vec<f32>,
+        gradient: &mut G,
+    ) {
+        let (space, sentences) = (&piece.corpus.space, &piece.corpus.sentences);
+        for (at, excess) in excess.chunks_exact(space.labels()).enumerate().filter(|(at, _)| piece.trains_node(*at)) {
+            let excess = space.parts.spread(excess, entries);
+            let (features, values) = sentences.long_rows(start + at);
+            for (place, &feature) in features.iter().enumerate() {
+                let value = weight * values.get(place).unwrap_or(&1.0);
+                space.nodes.add_gradient(feature, value, excess, gradient);
+            }
+            let (weights, labels) = sentences.short_rows(start + at);
+            for (&index, &label) in weights.iter().zip(labels) {
+                gradient.add(index as usize, weight * excess[label as usize]);
+            }
+        }
     }
 }
 
@@ -445,7 +475,6 @@ impl<'a> ChainPiece<'a> {
             return Ok(0.0);
         }
         self.score(example, &place, weights, workspace)?;
-        workspace.counts.resize(workspace.transitions.score_count(), 0.0);
         workspace.edge_counts.clear();
         workspace.edge_counts.resize(workspace.edges.len(), 0.0);
         let free = self.sum_over_sequences(workspace)?;
@@ -457,7 +486,11 @@ impl<'a> ChainPiece<'a> {
                 &workspace.potentials,
             )?;
             workspace.excess.iter_mut().zip(posterior.nodes()).for_each(|(excess, &p)| *excess -= p as f32);
+            workspace.counts.clear();
+            workspace.counts.resize(workspace.gram_excess.len(), 0.0);
             posterior.add_transition_counts(-1.0, &mut workspace.counts)?;
+            let counts = workspace.gram_excess.iter_mut().zip(&workspace.counts);
+            counts.for_each(|(excess, &count)| *excess += count as f32);
             if !workspace.edges.is_empty() {
                 posterior.add_edge_counts(-1.0, &mut workspace.edge_counts)?;
             }
@@ -468,7 +501,7 @@ impl<'a> ChainPiece<'a> {
                 corpus
                     .space
                     .grams
-                    .ending_at(gold, position, |number| workspace.counts[number as usize] -= 1.0);
+                    .ending_at(gold, position, |number| workspace.gram_excess[number as usize] -= 1.0);
                 if position > 0 && !workspace.edges.is_empty() {
                     workspace.edge_counts[((position - 1) * labels + gold[position - 1] as usize)
                         * labels
@@ -485,7 +518,7 @@ impl<'a> ChainPiece<'a> {
     }
 
     /// The logarithm of the sum over all sequences; writes marginals to `excess` and expected counts to
-    /// `counts`.
+    /// `gram_excess`.
     fn sum_over_sequences(&self, workspace: &mut ChainWorkspace) -> Result<f64, SequenceError> {
         let labels = self.corpus.space.labels();
         if self.plain && !workspace.single_fresh {
@@ -493,18 +526,21 @@ impl<'a> ChainPiece<'a> {
             workspace.single_fresh = true;
         }
         if self.plain && workspace.single_usable {
-            let ChainWorkspace { single, nodes, excess, counts, .. } = workspace;
-            if let Some(sum) = single.run(nodes, excess, counts) {
+            let ChainWorkspace { single, nodes, excess, gram_excess, .. } = workspace;
+            if let Some(sum) = single.run(nodes, excess, gram_excess) {
                 return Ok(sum);
             }
         }
-        workspace.counts.fill(0.0);
+        workspace.counts.clear();
+        workspace.counts.resize(workspace.transitions.score_count(), 0.0);
         workspace.refresh();
         let mut posterior =
             workspace.inference.forward_backward(&chain!(workspace), &workspace.potentials)?;
         workspace.excess.clear();
         workspace.excess.extend(posterior.nodes().iter().map(|&p| p as f32));
         posterior.add_transition_counts(1.0, &mut workspace.counts)?;
+        workspace.gram_excess.clear();
+        workspace.gram_excess.extend(workspace.counts.iter().map(|&count| count as f32));
         if !workspace.edges.is_empty() {
             posterior.add_edge_counts(1.0, &mut workspace.edge_counts)?;
         }
@@ -522,14 +558,14 @@ impl<'a> ChainPiece<'a> {
             (&self.corpus.space, &self.corpus.sentences, self.corpus.space.labels());
         let range = place.start..place.start + place.gold.len();
         let mut gradient = Offset { gradient, start: self.group * space.group_size() };
-        for (at, excess) in workspace.excess.chunks_exact(labels).enumerate() {
-            if self.trains_node(at) {
-                let excess = space.parts.spread(excess, &mut workspace.entries);
-                sentences.features(place.start + at, |feature, value| {
-                    space.nodes.add_gradient(feature, weight * value, excess, &mut gradient)
-                });
-            }
-        }
+        add_node_gradient(
+            self,
+            place.start,
+            weight,
+            &workspace.excess,
+            &mut workspace.entries,
+            &mut gradient,
+        );
         if let (Some(window), false) = (&self.window, self.locked_grams) {
             let (excess, last) = (&workspace.excess, workspace.excess.len() - labels);
             for (context, excess) in place.contexts.into_iter().zip([&excess[..labels], &excess[last..]]) {
@@ -537,9 +573,7 @@ impl<'a> ChainPiece<'a> {
             }
         }
         if !self.locked_grams {
-            workspace.scaled.clear();
-            workspace.scaled.extend(workspace.counts.iter().map(|&count| count as f32));
-            gradient.add_run(space.gram_start(), weight, &workspace.scaled);
+            gradient.add_run(space.gram_start(), weight, &workspace.gram_excess);
         }
         if !workspace.edges.is_empty() {
             gradient.start += space.pair_start();

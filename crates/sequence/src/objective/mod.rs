@@ -25,7 +25,9 @@ use self::nota::{NotaPiece, NotaWorkspace};
 pub(crate) use self::scaling::{Scaling, scale_scores};
 use crate::corpus::Corpus;
 use crate::diagram::{Diagram, Factor, Nota, Variables};
+use crate::inference::kernels::vectorized;
 use crate::inference::{InferenceError, TransitionMask};
+use crate::space::Space;
 use crate::{Sentences, SequenceError, UNKNOWN};
 
 /// The pieces of a diagram over a corpus. Examples are the sentences for a piece with all variables, and the
@@ -219,24 +221,29 @@ struct Offset<'g, G: ?Sized> {
 }
 
 impl<G: Gradient + ?Sized> Gradient for Offset<'_, G> {
-    #[inline]
+    #[inline(always)]
     fn add(&mut self, index: usize, value: f32) {
         self.gradient.add(self.start + index, value);
     }
 
-    #[inline]
+    #[inline(always)]
     fn add_run(&mut self, start: usize, scale: f32, values: &[f32]) {
         self.gradient.add_run(self.start + start, scale, values);
     }
 
-    #[inline]
+    #[inline(always)]
+    fn add_masked_run(&mut self, start: usize, scale: f32, mask: &[f32], values: &[f32]) {
+        self.gradient.add_masked_run(self.start + start, scale, mask, values);
+    }
+
+    #[inline(always)]
     fn add_gathered(&mut self, start: usize, scale: f32, labels: &[u32], values: &[f32]) {
         self.gradient.add_gathered(self.start + start, scale, labels, values);
     }
 }
 
 /// Writes the node scores of a token: the sum of its features' rows. `entries` is scratch space.
-#[inline]
+#[inline(always)]
 pub(crate) fn node_scores(
     corpus: &Corpus,
     sentences: &Sentences,
@@ -249,15 +256,28 @@ pub(crate) fn node_scores(
     let space = &corpus.space;
     if space.parts.is_empty() {
         scores.fill(0.0);
-        sentences.features(token, |feature, value| space.nodes.add_scores(feature, value, group, scores));
+        add_rows(space, sentences, token, group, scores);
     } else {
         entries.clear();
         entries.resize(space.parts.entries(), 0.0);
-        sentences.features(token, |feature, value| space.nodes.add_scores(feature, value, group, entries));
+        add_rows(space, sentences, token, group, entries);
         space.parts.gather(entries, scores);
     }
     if scale != 1.0 {
         scores.iter_mut().for_each(|score| *score *= scale);
+    }
+}
+
+/// Adds the rows of a token's features.
+#[inline(always)]
+fn add_rows(space: &Space, sentences: &Sentences, token: usize, group: &[f32], entries: &mut [f32]) {
+    let (features, values) = sentences.long_rows(token);
+    for (at, &feature) in features.iter().enumerate() {
+        space.nodes.add_scores(feature, *values.get(at).unwrap_or(&1.0), group, entries);
+    }
+    let (weights, labels) = sentences.short_rows(token);
+    for (&weight, &label) in weights.iter().zip(labels) {
+        entries[label as usize] += group[weight as usize];
     }
 }
 
@@ -277,26 +297,29 @@ pub(crate) fn add_pair_scores(
     }
 }
 
-/// Writes the scores of a sentence by one group's weights: a row of nodes for each token and, where there are
-/// features over label pairs, a matrix of edges for each step. `entries` is scratch space.
-pub(crate) fn sentence_scores(
-    corpus: &Corpus,
-    (sentences, sentence): (&Sentences, usize),
-    (group, scale): (&[f32], f32),
-    entries: &mut Vec<f32>,
-    nodes: &mut Vec<f32>,
-    edges: &mut Vec<f32>,
-) {
-    let (range, labels) = (sentences.range(sentence), corpus.space.labels());
-    nodes.resize(range.len() * labels, 0.0);
-    for (token, scores) in range.clone().zip(nodes.chunks_exact_mut(labels)) {
-        node_scores(corpus, sentences, token, group, scale, entries, scores);
-    }
-    edges.clear();
-    if corpus.space.has_pairs() {
-        edges.resize(range.len().saturating_sub(1) * labels * labels, 0.0);
-        for (token, scores) in range.skip(1).zip(edges.chunks_exact_mut(labels * labels)) {
-            add_pair_scores(corpus, sentences, token, group, scale, scores);
+vectorized! {
+    /// Writes the scores of a sentence by one group's weights: a row of nodes for each token and, where there
+    /// are features over label pairs, a matrix of edges for each step. `entries` is scratch space.
+    fn sentence_scores(
+        corpus: &Corpus,
+        place: (&Sentences, usize),
+        weights: (&[f32], f32),
+        entries: &mut Vec<f32>,
+        nodes: &mut Vec<f32>,
+        edges: &mut Vec<f32>,
+    ) {
+        let ((sentences, sentence), (group, scale)) = (place, weights);
+        let (range, labels) = (sentences.range(sentence), corpus.space.labels());
+        nodes.resize(range.len() * labels, 0.0);
+        for (token, scores) in range.clone().zip(nodes.chunks_exact_mut(labels)) {
+            node_scores(corpus, sentences, token, group, scale, entries, scores);
+        }
+        edges.clear();
+        if corpus.space.has_pairs() {
+            edges.resize(range.len().saturating_sub(1) * labels * labels, 0.0);
+            for (token, scores) in range.skip(1).zip(edges.chunks_exact_mut(labels * labels)) {
+                add_pair_scores(corpus, sentences, token, group, scale, scores);
+            }
         }
     }
 }

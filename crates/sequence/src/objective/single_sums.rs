@@ -6,13 +6,16 @@
 //! else: masks, candidates, higher orders, and transition scores so far apart that a scaled value could
 //! overflow.
 
-use crate::inference::kernels::vectorized;
+use crate::inference::kernels::{padded, vectorized};
 
-/// Rows are padded to whole blocks, whose sums stay in registers.
-const BLOCK: usize = 32;
+/// Rows are padded to whole vectors of this many numbers.
+const LANES: usize = 8;
 
 /// With scores no farther apart than this, b ≤ L·e^36 and every scaled value stays below 1e36.
 const WIDEST: f32 = 36.0;
+
+/// The logarithm of a product of scales is taken where it leaves this range, not at each position.
+const NO_LOGARITHM_YET: std::ops::Range<f64> = 1e-200..1e200;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SingleSums {
@@ -27,7 +30,8 @@ pub(crate) struct SingleSums {
     /// Node factor times beta over the scale of the position.
     inflow: Vec<f32>,
     beta: Vec<f32>,
-    scales: Vec<f32>,
+    /// 1 over the sum of each position.
+    inverses: Vec<f32>,
     products: Vec<f32>,
 }
 
@@ -35,7 +39,7 @@ impl SingleSums {
     /// Takes the scores of all label pairs; says whether single precision is enough for them.
     pub(crate) fn load(&mut self, labels: usize, scores: &[f32]) -> bool {
         self.labels = labels;
-        self.stride = labels.next_multiple_of(BLOCK);
+        self.stride = padded(labels, LANES);
         let most = scores.iter().fold(f32::NEG_INFINITY, |most, &score| most.max(score));
         let least = scores.iter().fold(f32::INFINITY, |least, &score| least.min(score));
         self.shift = f64::from(most);
@@ -56,79 +60,27 @@ impl SingleSums {
     /// Sums over all label sequences of a sentence, `nodes` being its label scores row by row. Writes the
     /// marginals of the labels and the expected count of every pair; returns the logarithm of the sum, or
     /// nothing where precision did not suffice.
-    pub(crate) fn run(&mut self, nodes: &[f32], marginals: &mut Vec<f32>, counts: &mut [f64]) -> Option<f64> {
-        let (labels, stride) = (self.labels, self.stride);
-        let length = nodes.len() / labels;
+    pub(crate) fn run(
+        &mut self,
+        nodes: &[f32],
+        marginals: &mut Vec<f32>,
+        counts: &mut Vec<f32>,
+    ) -> Option<f64> {
+        let length = nodes.len() / self.labels;
         for buffer in [&mut self.factors, &mut self.alpha, &mut self.inflow, &mut self.beta] {
-            // Padding is written once as zero and stays zero.
-            if buffer.len() < length * stride {
-                buffer.resize(length * stride, 0.0);
+            // Every row is written before it is read.
+            if buffer.len() < length * self.stride {
+                buffer.resize(length * self.stride, 0.0);
             }
         }
-        self.scales.clear();
-        let mut log_sum = 0.0;
-        for (position, nodes) in nodes.chunks_exact(labels).enumerate() {
-            let here = position * stride..(position + 1) * stride;
-            let factors = &mut self.factors[here.clone()];
-            log_sum += f64::from(exponentials(nodes, &mut factors[..labels]));
-            let (before, alpha) = self.alpha.split_at_mut(here.start);
-            let alpha = &mut alpha[..stride];
-            if position == 0 {
-                alpha.copy_from_slice(factors);
-            } else {
-                weighted_rows(&before[here.start - stride..][..labels], &self.by_previous, stride, alpha);
-                multiply(alpha, factors);
-                log_sum += self.shift;
-            }
-            let scale = total(alpha);
-            log_sum += f64::from(scale).ln();
-            self.scales.push(scale);
-            let inverse = 1.0 / scale;
-            alpha.iter_mut().for_each(|value| *value *= inverse);
-        }
-        let last = (length - 1) * stride;
-        self.beta[last..last + labels].fill(1.0);
-        for position in (1..length).rev() {
-            let here = position * stride;
-            let inflow = &mut self.inflow[here..here + stride];
-            let inverse = 1.0 / self.scales[position];
-            for ((inflow, factor), beta) in
-                inflow.iter_mut().zip(&self.factors[here..]).zip(&self.beta[here..])
-            {
-                *inflow = factor * beta * inverse;
-            }
-            weighted_rows(&inflow[..labels], &self.by_label, stride, &mut self.beta[here - stride..here]);
-        }
-        marginals.clear();
-        for position in 0..length {
-            let here = position * stride..position * stride + labels;
-            marginals.extend(
-                self.alpha[here.clone()].iter().zip(&self.beta[here]).map(|(alpha, beta)| alpha * beta),
-            );
-        }
-        if length > 1 {
-            self.products.resize(labels * stride, 0.0);
-            outer_products(
-                labels,
-                stride,
-                &self.alpha[..(length - 1) * stride],
-                &self.inflow[stride..length * stride],
-                &mut self.products,
-            );
-            for previous in 0..labels {
-                let row = previous * stride..previous * stride + labels;
-                let products = self.products[row.clone()].iter().zip(&self.by_previous[row]);
-                let counts = &mut counts[previous * labels..(previous + 1) * labels];
-                counts
-                    .iter_mut()
-                    .zip(products)
-                    .for_each(|(count, (product, potential))| *count = f64::from(product * potential));
-            }
-        } else {
-            counts.fill(0.0);
-        }
+        self.inverses.resize(length, 0.0);
+        self.products.resize(self.stride, 0.0);
+        marginals.resize(nodes.len(), 0.0);
+        counts.resize(self.labels * self.labels, 0.0);
+        let log_sum = forward(self, nodes);
+        backward(self, length, marginals, counts);
         // A sum that is not 1 tells of a value that was lost on the way.
-        let certain: f32 = marginals[..labels].iter().sum();
+        let certain: f32 = marginals[..self.labels].iter().sum();
         (log_sum.is_finite() && (certain - 1.0).abs() < 1e-3).then_some(log_sum)
     }
 }
@@ -150,66 +102,130 @@ fn exp(x: f32) -> f32 {
 }
 
 vectorized! {
-    /// Writes exp(score − largest score); returns the largest score.
-    fn exponentials(scores: &[f32], out: &mut [f32]) -> f32 {
-        let most = scores[crate::objective::best_label(scores) as usize];
-        for (out, &score) in out.iter_mut().zip(scores) {
-            *out = exp(score - most);
+    /// Fills factors, alpha and the inverses of the scales; returns the logarithm of the sum.
+    fn forward(sums: &mut SingleSums, nodes: &[f32]) -> f64 {
+        let SingleSums { labels, stride, by_previous, shift, factors, alpha, inverses, .. } = sums;
+        let (labels, stride) = (*labels, *stride);
+        let (mut log_sum, mut product) = (0.0, 1.0);
+        // All exponentials first: they need not wait for each other, as the sums below must.
+        for (nodes, factors) in nodes.chunks_exact(labels).zip(factors.chunks_exact_mut(stride)) {
+            factors[..labels].copy_from_slice(nodes);
+            factors[labels..].fill(f32::NEG_INFINITY);
+            log_sum += f64::from(exponentials(factors));
         }
-        most
+        for position in 0..inverses.len() {
+            let factors = &factors[position * stride..(position + 1) * stride];
+            let (before, alpha) = alpha.split_at_mut(position * stride);
+            let alpha = &mut alpha[..stride];
+            if position == 0 {
+                alpha.copy_from_slice(factors);
+            } else {
+                weighted_rows(before[(position - 1) * stride..][..labels].iter(), by_previous, alpha);
+                alpha.iter_mut().zip(factors).for_each(|(alpha, factor)| *alpha *= factor);
+                log_sum += *shift;
+            }
+            let scale = total(alpha);
+            product *= f64::from(scale);
+            if !NO_LOGARITHM_YET.contains(&product) {
+                log_sum += product.ln();
+                product = 1.0;
+            }
+            let inverse = 1.0 / scale;
+            inverses[position] = inverse;
+            alpha.iter_mut().for_each(|value| *value *= inverse);
+        }
+        log_sum + product.ln()
     }
 }
 
 vectorized! {
-    /// `out[j] = Σ_i weights[i] · rows[i·stride + j]`.
-    fn weighted_rows(weights: &[f32], rows: &[f32], stride: usize, out: &mut [f32]) {
-        for (block, out) in out.chunks_exact_mut(BLOCK).enumerate() {
-            let mut sums = [0.0f32; BLOCK];
-            for (row, &weight) in rows.chunks_exact(stride).zip(weights) {
-                let row: &[f32; BLOCK] = row[block * BLOCK..(block + 1) * BLOCK].try_into().expect("rows are whole blocks");
-                for lane in 0..BLOCK {
-                    sums[lane] += weight * row[lane];
+    /// Fills beta, and writes marginals and counts.
+    fn backward(sums: &mut SingleSums, length: usize, marginals: &mut [f32], counts: &mut [f32]) {
+        let SingleSums { labels, stride, by_previous, by_label, factors, alpha, inflow, beta, inverses, products, .. } = sums;
+        let (labels, stride) = (*labels, *stride);
+        beta[(length - 1) * stride..length * stride].fill(1.0);
+        for position in (0..length).rev() {
+            let here = position * stride..(position + 1) * stride;
+            let (before, beta) = beta.split_at_mut(here.start);
+            let marginals = &mut marginals[position * labels..(position + 1) * labels];
+            let alpha = &alpha[here.clone()];
+            for ((marginal, alpha), beta) in marginals.iter_mut().zip(alpha).zip(&*beta) {
+                *marginal = alpha * beta;
+            }
+            if position > 0 {
+                let inflow = &mut inflow[here.clone()];
+                for ((inflow, factor), beta) in inflow.iter_mut().zip(&factors[here]).zip(&*beta) {
+                    *inflow = factor * beta * inverses[position];
                 }
+                weighted_rows(inflow[..labels].iter(), by_label, &mut before[(position - 1) * stride..]);
             }
-            out.copy_from_slice(&sums);
+        }
+        // The first position has no inflow, the last passes nothing on.
+        let (alpha, inflow) = (&alpha[..(length - 1) * stride], &inflow[stride.min(length * stride)..length * stride]);
+        for (i, (row, counts)) in by_previous.chunks_exact(stride).zip(counts.chunks_exact_mut(labels)).enumerate() {
+            let column = alpha.get(i..).unwrap_or(&[]).chunks(stride).map(|rest| &rest[0]);
+            weighted_rows(column, inflow, products);
+            for ((count, product), potential) in counts.iter_mut().zip(&*products).zip(row) {
+                *count = product * potential;
+            }
         }
     }
 }
 
-vectorized! {
-    fn multiply(values: &mut [f32], factors: &[f32]) {
-        values.iter_mut().zip(factors).for_each(|(value, factor)| *value *= factor);
+/// Replaces the scores of a padded row by exp(score − largest score); returns the largest score.
+#[inline(always)]
+fn exponentials(row: &mut [f32]) -> f32 {
+    let mut lanes = [f32::NEG_INFINITY; LANES];
+    for chunk in row.chunks_exact(LANES) {
+        for lane in 0..LANES {
+            lanes[lane] = if chunk[lane] > lanes[lane] { chunk[lane] } else { lanes[lane] };
+        }
     }
+    let most = lanes.iter().fold(f32::NEG_INFINITY, |most, &lane| if lane > most { lane } else { most });
+    row.iter_mut().for_each(|value| *value = exp(*value - most));
+    most
 }
 
-vectorized! {
-    /// The sum of a padded row.
-    fn total(row: &[f32]) -> f32 {
-        let mut sums = [0.0f32; 8];
-        for chunk in row.chunks_exact(8) {
-            for lane in 0..8 {
-                sums[lane] += chunk[lane];
-            }
+/// The sum of a padded row.
+#[inline(always)]
+fn total(row: &[f32]) -> f32 {
+    let mut sums = [0.0f32; LANES];
+    for chunk in row.chunks_exact(LANES) {
+        for lane in 0..LANES {
+            sums[lane] += chunk[lane];
         }
-        sums.iter().sum()
     }
+    sums.iter().sum()
 }
 
-vectorized! {
-    /// `sums[i·stride + j] = Σ_t left[t·stride + i] · right[t·stride + j]`.
-    fn outer_products(labels: usize, stride: usize, left: &[f32], right: &[f32], sums: &mut [f32]) {
-        for (i, sums) in sums.chunks_exact_mut(stride).enumerate().take(labels) {
-            for (block, out) in sums.chunks_exact_mut(BLOCK).enumerate() {
-                let mut sums = [0.0f32; BLOCK];
-                for (left, right) in left.chunks_exact(stride).zip(right.chunks_exact(stride)) {
-                    let right: &[f32; BLOCK] = right[block * BLOCK..(block + 1) * BLOCK].try_into().expect("rows are whole blocks");
-                    for lane in 0..BLOCK {
-                        sums[lane] += left[i] * right[lane];
-                    }
-                }
-                out.copy_from_slice(&sums);
+/// `out[j] = Σ_i weights[i] · rows[i·out.len() + j]`; the sums of a block of columns stay in registers.
+#[inline(always)]
+fn weighted_rows<'w>(weights: impl Iterator<Item = &'w f32> + Clone, rows: &[f32], out: &mut [f32]) {
+    #[inline(always)]
+    fn block<'w, const WIDTH: usize>(
+        weights: impl Iterator<Item = &'w f32>,
+        rows: &[f32],
+        offset: usize,
+        out: &mut [f32],
+    ) -> usize {
+        let mut sums = [0.0f32; WIDTH];
+        for (row, &weight) in rows.chunks_exact(out.len()).zip(weights) {
+            let row: &[f32; WIDTH] = row[offset..offset + WIDTH].try_into().expect("a block of this width");
+            for lane in 0..WIDTH {
+                sums[lane] += weight * row[lane];
             }
         }
+        out[offset..offset + WIDTH].copy_from_slice(&sums);
+        WIDTH
+    }
+    let mut offset = 0;
+    while offset < out.len() {
+        offset += match out.len() - offset {
+            8 => block::<8>(weights.clone(), rows, offset, out),
+            16 => block::<16>(weights.clone(), rows, offset, out),
+            24 => block::<24>(weights.clone(), rows, offset, out),
+            _ => block::<32>(weights.clone(), rows, offset, out),
+        };
     }
 }
 
@@ -229,6 +245,8 @@ mod tests {
         let (mut single, mut workspace) = (SingleSums::default(), Workspace::new());
         for (labels, length, node_range, edge_range) in [
             (1, 1, 1.0, 1.0),
+            (13, 30, 4.0, 3.0),
+            (7, 1, 3.0, 2.0),
             (3, 5, 3.0, 2.0),
             (49, 20, 10.0, 5.0),
             (33, 400, 60.0, 17.0),
@@ -245,7 +263,7 @@ mod tests {
             posterior.add_transition_counts(1.0, &mut expected).unwrap();
             let usable = single.load(labels, &edges);
             assert_eq!(usable, edge_range < 20.0);
-            let (mut marginals, mut counts) = (Vec::new(), vec![0.0; labels * labels]);
+            let (mut marginals, mut counts) = (Vec::new(), Vec::new());
             if !usable {
                 continue;
             }
@@ -259,7 +277,9 @@ mod tests {
                     "{labels} labels: {found} is not {wanted}"
                 );
             }
+            assert_eq!((marginals.len(), counts.len()), (labels * length, labels * labels));
             for (found, wanted) in counts.iter().zip(&expected) {
+                let found = f64::from(*found);
                 assert!(
                     (found - wanted).abs() < 1e-4 * wanted.max(1.0),
                     "{labels} labels: {found} is not {wanted}"

@@ -250,6 +250,60 @@ fn losses_are_those_of_the_definition_and_gradients_those_of_finite_differences(
     }
 }
 
+/// Nine labels, so that rows are short, long and full; values are 1, and some 0.
+#[test]
+fn short_rows_and_shut_weights_give_losses_of_the_definition_and_gradients_of_finite_differences() {
+    for (fill, order) in [(true, 1), (false, 1), (false, 2)] {
+        let mut builder = CorpusBuilder::new(CorpusOptions { fill, order, ..CorpusOptions::default() });
+        for sentence in 0..9u8 {
+            builder.begin(1.0);
+            for token in 0..1 + sentence % 4 {
+                let label = (sentence + 5 * token) % 9;
+                let keys = [key(b"all"), key(&[1, label % 3]), key(&[2, label, token]), key(b"odd")];
+                let odd = f32::from(label % 2);
+                builder.token(Some(&label.to_string()), &keys, &[1.0, 1.0, 1.0, odd], &[]);
+            }
+            builder.end();
+        }
+        let corpus = builder.finish().unwrap();
+        assert!((0..corpus.sentences.tokens()).all(|token| {
+            !corpus.sentences.short_rows(token).0.is_empty()
+                && !corpus.sentences.long_rows(token).0.is_empty()
+        }));
+        let (space, diagram) = (&corpus.space, Diagram::likelihood(order));
+        let features = 0..space.nodes.features() as u32;
+        let mut trained: Vec<usize> = features
+            .flat_map(|feature| (0..9).filter_map(move |label| space.nodes.parameter(feature, label)))
+            .chain(space.gram_start()..space.group_size())
+            .collect();
+        trained.sort_unstable();
+        assert_eq!(trained.len() < space.group_size(), !fill);
+        let objective = Objective::new(&corpus, &diagram, None, 1, None).unwrap();
+        let mut weights = vec![0.0; space.group_size()];
+        trained.iter().zip(random_weights(trained.len(), 5)).for_each(|(&at, weight)| weights[at] = weight);
+        let ((loss, gradient), expected) =
+            (total_loss(&objective, &weights), brute_force(&corpus, &diagram, &weights));
+        assert!((loss - expected).abs() < 1e-3 * expected, "{loss} is not {expected}");
+        for index in 0..weights.len() {
+            if trained.binary_search(&index).is_err() {
+                assert_eq!(gradient[index], 0.0, "weight {index} is shut");
+                continue;
+            }
+            let at = |step: f32| {
+                let mut moved = weights.clone();
+                moved[index] += step;
+                total_loss(&objective, &moved).0
+            };
+            let measured = (at(0.02) - at(-0.02)) / 0.04;
+            let wanted = gradient[index];
+            assert!(
+                (measured - wanted).abs() < 5e-3 * wanted.abs().max(1.0),
+                "{index}: {measured} is not {wanted}"
+            );
+        }
+    }
+}
+
 #[test]
 fn nota_losses_are_those_of_the_paper() {
     let threshold = Nota::Threshold { probability: 0.3, after: 1 };
