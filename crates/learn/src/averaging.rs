@@ -52,14 +52,32 @@ impl AveragedWeights {
     pub fn shrink(&mut self, factor: f64) {
         self.scale *= factor;
         if self.scale < SMALLEST_SCALE {
-            // The sum over the past moves into the drift, so that it no longer depends on the values.
-            for (drift, &value) in self.drift.iter_mut().zip(&self.values) {
-                *drift -= self.mass * f64::from(value);
-            }
-            self.mass = 0.0;
+            self.settle();
             self.values.iter_mut().for_each(|value| *value = (f64::from(*value) * self.scale) as f32);
             self.scale = 1.0;
         }
+    }
+
+    /// Moves the sum over the past into the drift, so that it no longer depends on the values.
+    fn settle(&mut self) {
+        for (drift, &value) in self.drift.iter_mut().zip(&self.values) {
+            *drift -= self.mass * f64::from(value);
+        }
+        self.mass = 0.0;
+    }
+
+    /// Goes on from other weights, which others reached in `steps` steps; `sums` are those of all weights on
+    /// their way.
+    pub(crate) fn replace(&mut self, values: Vec<f32>, sums: &[f64], steps: f64) {
+        self.settle();
+        self.drift.iter_mut().zip(sums).for_each(|(drift, sum)| *drift -= sum);
+        (self.values, self.scale) = (values, 1.0);
+        self.steps += steps;
+    }
+
+    /// The steps so far.
+    pub(crate) fn steps(&self) -> f64 {
+        self.steps
     }
 
     /// Ends a step: the weights of now enter the average.
