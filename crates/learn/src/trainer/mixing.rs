@@ -22,11 +22,13 @@ pub(super) fn start(
     start
 }
 
-/// What a shard has made of weights in an epoch.
+/// What a shard has made of weights in an epoch. Only those that it touched are here: in late epochs they are
+/// few.
 pub(super) struct Share {
+    touched: Vec<u32>,
     values: Vec<f32>,
-    /// The average of the weights on the way; empty when none is wanted.
-    average: Vec<f32>,
+    /// The averages of these weights on the way.
+    averages: Vec<f32>,
     steps: f64,
     memory: Vec<f32>,
     clock: f64,
@@ -34,15 +36,17 @@ pub(super) struct Share {
 }
 
 impl Share {
-    pub(super) fn new(weights: &AveragedWeights, rule: &mut impl UpdateRule, visited: Visited) -> Self {
-        let mut average = Vec::new();
-        if rule.averages() {
-            weights.average_into(&mut average);
-        }
-        let now = weights.current();
+    pub(super) fn new(
+        start: &[f32],
+        weights: &AveragedWeights,
+        rule: &mut impl UpdateRule,
+        visited: Visited,
+    ) -> Self {
+        let touched: Vec<u32> = weights.touched(start).map(|index| index as u32).collect();
         Self {
-            values: now.values.iter().map(|value| value * now.scale).collect(),
-            average,
+            values: touched.iter().map(|&index| weights.value(index as usize)).collect(),
+            averages: touched.iter().map(|&index| weights.average(index as usize)).collect(),
+            touched,
             steps: weights.steps(),
             memory: rule.memory().map_or(Vec::new(), |memory| memory.clone()),
             clock: rule.clock().map_or(0.0, |clock| *clock),
@@ -57,17 +61,19 @@ impl Share {
             return Err(LearnError::worker("it was interrupted"));
         }
         let mut saved = Checkpoint::new(description, epoch);
-        saved.put("values", &self.values).put("average", &self.average).put("memory", &self.memory);
-        saved.put("numbers", &[self.steps, loss, errors as f64, self.clock]);
+        saved.put("touched", &self.touched).put("values", &self.values).put("averages", &self.averages);
+        saved.put("memory", &self.memory).put("numbers", &[self.steps, loss, errors as f64, self.clock]);
         Ok(saved.into_bytes())
     }
 
     pub(super) fn from_bytes(bytes: &[u8], description: &str) -> Result<Self, LearnError> {
         let saved = Saved::from_bytes(bytes, description)?;
         let [steps, loss, errors, clock] = saved.numbers("numbers")?;
+        let touched: Vec<u32> = saved.array("touched")?;
         Ok(Self {
-            values: saved.array("values")?,
-            average: saved.array("average")?,
+            values: saved.array_of("values", touched.len())?,
+            averages: saved.array_of("averages", touched.len())?,
+            touched,
             memory: saved.array("memory")?,
             steps,
             clock,
@@ -80,20 +86,17 @@ impl Share {
 pub(super) struct Mixture {
     shards: f64,
     values: Vec<f64>,
-    sums: Vec<f64>,
     memory: Vec<f64>,
     clock: f64,
     steps: f64,
-    /// Over all shards.
-    pub(super) visited: Visited,
+    visited: Visited,
 }
 
 impl Mixture {
-    pub(super) fn new(shards: usize, weights: usize, rule: &mut impl UpdateRule) -> Self {
+    pub(super) fn new(shards: usize, weights: &AveragedWeights, rule: &mut impl UpdateRule) -> Self {
         Self {
             shards: shards as f64,
-            values: vec![0.0; weights],
-            sums: vec![0.0; if rule.averages() { weights } else { 0 }],
+            values: weights.state().0.iter().map(|&value| value.into()).collect(),
             memory: vec![0.0; rule.memory().map_or(0, |memory| memory.len())],
             clock: 0.0,
             steps: 0.0,
@@ -101,18 +104,22 @@ impl Mixture {
         }
     }
 
-    pub(super) fn add(&mut self, share: &Share) -> Result<(), LearnError> {
-        let sizes = [
-            (share.values.len(), self.values.len()),
-            (share.average.len(), self.sums.len()),
-            (share.memory.len(), self.memory.len()),
-        ];
-        if let Some(&(found, expected)) = sizes.iter().find(|(found, expected)| found != expected) {
+    /// Adds a share that began from these weights.
+    pub(super) fn add(&mut self, share: &Share, weights: &mut AveragedWeights) -> Result<(), LearnError> {
+        let size = share.touched.iter().max().map_or(0, |&last| last as usize + 1);
+        if size > self.values.len() || share.memory.len() != self.memory.len() {
+            let (found, expected) = (size.max(share.memory.len()), self.values.len());
             return Err(LearnError::OtherProblem { what: "a share of the training".into(), found, expected });
         }
-        add(&mut self.values, 1.0 / self.shards, &share.values);
-        add(&mut self.sums, share.steps, &share.average);
-        add(&mut self.memory, 1.0 / self.shards, &share.memory);
+        for ((&index, &value), &average) in share.touched.iter().zip(&share.values).zip(&share.averages) {
+            let index = index as usize;
+            let start = f64::from(weights.state().0[index]);
+            self.values[index] += (f64::from(value) - start) / self.shards;
+            weights.amend(index, share.steps * (f64::from(average) - start));
+        }
+        for (sum, &number) in self.memory.iter_mut().zip(&share.memory) {
+            *sum += f64::from(number) / self.shards;
+        }
         self.clock += share.clock / self.shards;
         self.steps += share.steps;
         self.visited.loss += share.visited.loss;
@@ -121,19 +128,16 @@ impl Mixture {
         Ok(())
     }
 
-    /// What the next epoch begins from.
-    pub(super) fn settle(&self, weights: &mut AveragedWeights, rule: &mut impl UpdateRule) {
+    /// What the next epoch begins from, and how it went.
+    pub(super) fn settle(self, weights: &mut AveragedWeights, rule: &mut impl UpdateRule) -> Visited {
         let single = |numbers: &[f64]| numbers.iter().map(|&number| number as f32).collect();
-        weights.replace(single(&self.values), &self.sums, self.steps);
+        weights.replace(single(&self.values), self.steps);
         if let Some(memory) = rule.memory() {
             *memory = single(&self.memory);
         }
         if let Some(clock) = rule.clock() {
             *clock = self.clock;
         }
+        self.visited
     }
-}
-
-fn add(sums: &mut [f64], factor: f64, numbers: &[f32]) {
-    sums.iter_mut().zip(numbers).for_each(|(sum, &number)| *sum += factor * f64::from(number));
 }

@@ -128,8 +128,8 @@ pub(super) fn train<P: Problem, R: UpdateRule>(
             let start = Saved::from_bytes(state, &description)?;
             let epoch = start.epoch()?;
             rule.restore(&start)?;
-            let values = start.array_of("values", problem.parameters())?;
-            let share = within(pool.as_ref(), || pass.shard(shard, epoch, values, rule.clone(), bench))?;
+            let values: Vec<f32> = start.array_of("values", problem.parameters())?;
+            let share = within(pool.as_ref(), || pass.shard(shard, epoch, &values, rule.clone(), bench))?;
             share.to_bytes(&description, epoch)
         })?;
         return Outcome::from_bytes(&outcome, problem.parameters());
@@ -150,28 +150,27 @@ pub(super) fn train<P: Problem, R: UpdateRule>(
     let mut average = Vec::new();
     for epoch in first..=run.epochs {
         let Visited { loss, errors, complete } = if shards > 1 {
-            let mut mixture = Mixture::new(shards, problem.parameters(), &mut rule);
+            let mut mixture = Mixture::new(shards, &weights, &mut rule);
             match run.place {
                 Place::Elsewhere(courier) => {
                     let state = mixing::start(&description, epoch, &weights, &mut rule).into_bytes();
                     for answer in courier.carry(&state, shards)? {
-                        mixture.add(&Share::from_bytes(&answer, &description)?)?;
+                        mixture.add(&Share::from_bytes(&answer, &description)?, &mut weights)?;
                     }
                 }
                 _ => {
                     let numbers: Vec<usize> = (0..shards).collect();
                     for wave in numbers.chunks(benches.len()) {
                         let work = |(bench, &shard): (&mut Bench<P, R>, &usize)| {
-                            pass.shard(shard, epoch, weights.state().0.to_vec(), rule.clone(), bench)
+                            pass.shard(shard, epoch, weights.state().0, rule.clone(), bench)
                         };
                         let benches = benches.par_iter_mut().zip(wave);
                         let shares: Vec<_> = within(pool.as_ref(), || benches.map(work).collect());
-                        shares.into_iter().try_for_each(|share| mixture.add(&share?))?;
+                        shares.into_iter().try_for_each(|share| mixture.add(&share?, &mut weights))?;
                     }
                 }
             }
-            mixture.settle(&mut weights, &mut rule);
-            mixture.visited
+            mixture.settle(&mut weights, &mut rule)
         } else {
             let order = visiting_order(problem.examples(), pass.shuffle, epoch);
             within(pool.as_ref(), || pass.visit(&order, &mut weights, &mut rule, &mut benches[0]))?
@@ -292,7 +291,7 @@ impl<P: Problem, V> Pass<'_, P, V> {
         &self,
         shard: usize,
         epoch: usize,
-        values: Vec<f32>,
+        start: &[f32],
         mut rule: R,
         bench: &mut Bench<P, R>,
     ) -> Result<Share, LearnError>
@@ -310,9 +309,9 @@ impl<P: Problem, V> Pass<'_, P, V> {
         let mut order = visiting_order(self.problem.examples(), self.shuffle, epoch);
         // Examples that stand together are alike, so that shards of neighbours would differ more.
         order.retain(|&example| example as usize % self.shards == shard);
-        let mut weights = AveragedWeights::new(values, rule.averages());
+        let mut weights = AveragedWeights::new(start.to_vec(), rule.averages());
         let visited = self.visit(&order, &mut weights, &mut rule, bench)?;
-        Ok(Share::new(&weights, &mut rule, visited))
+        Ok(Share::new(start, &weights, &mut rule, visited))
     }
 }
 

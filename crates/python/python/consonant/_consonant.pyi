@@ -28,6 +28,7 @@ def train(
     checkpoint: _Path | None = None,
     listener: Callable[[str], object] | None = None,
     threads: int | None = None,
+    carry: Callable[[int, int, bytes, list[bytes]], Sequence[bytes]] | None = None,
 ) -> Model: ...
 def best_labels(
     scores: ArrayLike, labels: Sequence[str] | None = None, scheme: str | None = None, transitions: ArrayLike | None = None
