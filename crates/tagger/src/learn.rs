@@ -194,7 +194,7 @@ fn prepare<'s>(data: &Data<'s, Sentence>, settings: &'s TaggerSettings) -> Resul
 impl Corpora<'_> {
     /// Says what the training takes, and refuses one that takes too much.
     fn check_memory(&self, watch: &mut Watch<'_>) -> Result<(), TaggerError> {
-        let needed = self.plan()?.memory(&self.corpus, rayon::current_num_threads());
+        let needed = self.plan()?.memory(&self.corpus, self.settings.shards, rayon::current_num_threads());
         let megabytes = needed.div_ceil(1_000_000);
         let (labels, weights) = (self.corpus.labels().len(), self.corpus.space().group_size());
         watch.note(format!("{labels} labels, {weights} weights, {megabytes} MB for training"));

@@ -250,6 +250,22 @@ class Model:
     def explain(self, path: _Path, top: int = 20) -> str: ...
 
 @final
+class Worker:
+    def __new__(
+        cls,
+        task: str,
+        sources: Sequence[Sequence[_Path]],
+        settings: str,
+        *,
+        init: Model | None = None,
+        tagger: _Path | None = None,
+        jackknife: int | None = None,
+        models: _Path | None = None,
+        threads: int = 1,
+    ) -> Worker: ...
+    def work(self, stage: int, share: int, shares: int, state: bytes, finished: Sequence[bytes]) -> bytes: ...
+
+@final
 class Crf:
     @staticmethod
     def train(
