@@ -10,6 +10,8 @@ import threading
 import time
 
 os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+# Says to processes that are started later whether one has died on purpose.
+os.environ.setdefault("CONSONANT_DIED", os.path.join(tempfile.mkdtemp(), "died"))
 
 import pyarrow
 import ray
@@ -19,7 +21,7 @@ from ray.cluster_utils import Cluster
 
 import consonant.ray
 
-TEXTS = [f"Ann Smith met {n} people in Kiel. They can't row, said Dr. Lee of Google, who has {n} boats." for n in range(3000)]
+TEXTS = [f"Ann Smith met {n} people in Kiel. They can't row, said Dr. Lee of Google, who has {n} boats." for n in range(1200)]
 
 
 def annotate(cluster, node):
@@ -41,9 +43,9 @@ def annotate(cluster, node):
     found = []
     loser = threading.Thread(target=lose)
     loser.start()
-    dataset = ray.data.from_arrow(rows).repartition(60)
-    options = {"concurrency": (1, 2), "batch_size": 16, "num_cpus": 0.5, "scheduling_strategy": "SPREAD"}
-    for row in consonant.ray.annotate(dataset, text="text", **options).iter_rows(prefetch_batches=0):
+    dataset = ray.data.from_arrow(rows).repartition(24)
+    options = {"concurrency": (1, 2), "batch_size": 16, "num_cpus": 0.5}
+    for row in consonant.ray.annotate(dataset, text="text", **options).iter_rows():
         found.append(row)
     loser.join()
     found = pyarrow.Table.from_pylist(sorted(found, key=lambda row: row["id"]), schema=pyarrow.Table.from_pylist(wanted[:100]).schema).to_pylist()
@@ -56,7 +58,7 @@ class Fragile(consonant.ray.Learner):
     """A learner that dies once in the middle of a share."""
 
     def work(self, stage, share, shares, state, *finished):
-        mark = os.path.join(tempfile.gettempdir(), "consonant-has-died")
+        mark = os.environ["CONSONANT_DIED"]
         if share == 1 and not os.path.exists(mark):
             open(mark, "w").close()
             threading.Timer(0.001, os._exit, [1]).start()
@@ -71,7 +73,7 @@ def fit(cluster, node):
 
     def losing(team, *trip):
         calls.append(trip[0])
-        if len(calls) == 3:
+        if len(calls) == 2:
             cluster.remove_node(node, allow_graceful=False)
         return carry(team, *trip)
 
@@ -83,14 +85,15 @@ def fit(cluster, node):
         lambda: consonant.Parser(**parser),
     ]
     for make in estimators:
-        calm = consonant.ray.fit(make(), data, dev=data, shards=3, workers=1)
+        calm = consonant.ray.fit(make(), data, shards=3, workers=1)
         consonant.ray._Team.carry, consonant.ray.Learner = losing, Fragile
-        lost = consonant.ray.fit(make(), data, dev=data, shards=3, workers=2)
-        consonant.ray._Team.carry = carry
-        here = make().set_params(shards=3).fit(data, dev=data)
+        lost = consonant.ray.fit(make(), data, shards=3, workers=2)
+        consonant.ray._Team.carry, consonant.ray.Learner = carry, Fragile.__base__
+        os.remove(os.environ["CONSONANT_DIED"])
+        here = make().set_params(shards=3).fit(data)
         models = [one._trained().to_bytes() for one in (here, calm, lost)]
         assert models[0] == models[1] == models[2], here
-        assert len(calls) > 3
+        assert len(calls) > 2
     return f"{len(calls)} rounds"
 
 

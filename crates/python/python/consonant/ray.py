@@ -47,21 +47,23 @@ def annotate(
     concurrency: int | tuple[int, int] = 1,
     **options: Any,
 ) -> Any:
-    """Adds the columns ``sentences`` and ``entities`` to a dataset of Ray, as ``nlp.annotate_batch`` does; ``concurrency`` actors work on it.
+    """Adds the columns ``sentences`` and ``entities`` to a dataset of Ray, as ``nlp.annotate_batch`` does; ``concurrency`` actors work on it, or between so many and so many.
 
     ``models`` is a folder that every node sees. With ``on_error="column"`` a row that cannot be annotated has its error in the column ``error``. ``options`` go to
     ``map_batches``.
     """
+    from ray.data import ActorPoolStrategy
+
     bulk.check(on_error)
+    fewest, most = (concurrency, concurrency) if isinstance(concurrency, int) else concurrency
     given = {
         "text": text,
         "models": None if models is None else os.path.abspath(os.fspath(models)),
         "layers": None if layers is None else list(layers),
         "on_error": on_error,
     }
-    return ds.map_batches(
-        Annotator, fn_constructor_kwargs=given, batch_format="pyarrow", concurrency=concurrency, **{"batch_size": 256, **options}
-    )
+    actors = ActorPoolStrategy(min_size=fewest, max_size=most)
+    return ds.map_batches(Annotator, fn_constructor_kwargs=given, batch_format="pyarrow", compute=actors, **{"batch_size": 256, **options})
 
 
 class Learner:
@@ -70,8 +72,8 @@ class Learner:
     def __init__(self, lesson: dict[str, Any], files: list[list[tuple[str, bytes]]], init: bytes | None, tagger: bytes | None) -> None:
         from .data import scratch
 
-        self.folder = scratch()
-        folder = self.folder.__enter__()
+        self.files = contextlib.ExitStack()
+        folder = self.files.enter_context(scratch())
         sources = [[_written(folder, f"{number}-{place}-{name}", content) for place, (name, content) in enumerate(source)] for number, source in enumerate(files)]
         self.worker = _consonant.Worker(
             **lesson,
@@ -85,10 +87,10 @@ class Learner:
 
     def work(self, stage: int, share: int, shares: int, state: bytes, *finished: bytes) -> bytes:
         """The answer for one share."""
-        return self.worker.work(stage, share, shares, state, finished)
-
-    def __del__(self) -> None:
-        self.folder.__exit__(None, None, None)
+        answer = self.worker.work(stage, share, shares, state, finished)
+        # By now everything has been read, and who ends an actor does not ask it to tidy up.
+        self.files.close()
+        return answer
 
 
 def _written(folder: str, name: str, content: bytes) -> str:
@@ -136,8 +138,8 @@ class _Team:
         answers: dict[int, bytes] = {}
         while len(answers) < shares:
             while todo and self.idle:
-                learner, share = self.idle.pop(), todo.pop(0)
-                self.waiting[learner.work.remote(stage, share, shares, given, *self.finished)] = (learner, share)
+                learner, number = self.idle.pop(), todo.pop(0)
+                self.waiting[learner.work.remote(stage, number, shares, given, *self.finished)] = (learner, number)
             [done], _ = ray.wait(list(self.waiting), num_returns=1)
             learner, share = self.waiting.pop(done)
             try:
