@@ -72,8 +72,8 @@ fn mixing_is_the_mean_of_the_shards() {
                 let score = |class: usize| inputs.iter().map(|&input| weights[at(input, class)]).sum::<f64>();
                 let best = (0..CLASSES).max_by(|&a, &b| (score(a) as f32).total_cmp(&(score(b) as f32)));
                 for &input in inputs {
-                    weights[at(input, *gold)] += 1.0;
-                    weights[at(input, best.unwrap())] -= 1.0;
+                    weights[at(input, *gold)] += shards as f64;
+                    weights[at(input, best.unwrap())] -= shards as f64;
                 }
                 sum.iter_mut().zip(&weights).for_each(|(sum, weight)| *sum += weight);
                 steps += 1.0;

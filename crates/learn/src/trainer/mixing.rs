@@ -2,7 +2,9 @@
 //! and their mean is what the next epoch begins from (McDonald, Hall & Mann 2010, Distributed training
 //! strategies for the structured perceptron, NAACL).
 //!
-//! With averaging, the result is the average of all weights on the way of all shards.
+//! A mean of N shards is a step of a Nth, and weights would hardly move where steps are bounded: so the steps of
+//! a shard are N times as long, each rule in its own way, and all shards together move as far as one after the
+//! other would. With averaging, the result is the average of all weights on the way of all shards.
 
 use super::checkpoint::{Checkpoint, Saved};
 use super::online::{UpdateRule, Visited};

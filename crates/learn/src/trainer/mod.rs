@@ -312,13 +312,17 @@ pub fn train<P: Separate>(
     training: &Training<Method>,
     run: Run<'_>,
 ) -> Result<Outcome, LearnError> {
-    let place = run.place;
+    let (place, shards) = (run.place, run.shards());
     let outcome = match training.algorithm() {
-        Method::AveragedPerceptron => {
-            online::train(problem, P::separate, averaged_perceptron::Perceptron::new(training), training, run)
-        }
+        Method::AveragedPerceptron => online::train(
+            problem,
+            P::separate,
+            averaged_perceptron::Perceptron::new(training, shards),
+            training,
+            run,
+        ),
         Method::PassiveAggressive => {
-            let rule = passive_aggressive::PassiveAggressive::new(training);
+            let rule = passive_aggressive::PassiveAggressive::new(training, shards);
             online::train(problem, P::separate, rule, training, run)
         }
         Method::Arow => {
@@ -326,7 +330,7 @@ pub fn train<P: Separate>(
             online::train(problem, P::separate, rule, training, run)
         }
         Method::Pegasos => {
-            let rule = pegasos::Pegasos::new(training, problem.examples());
+            let rule = pegasos::Pegasos::new(training, problem.examples(), shards);
             online::train(problem, P::separate, rule, training, run)
         }
         method => Err(method.refuse("the problem can only be decoded")),
