@@ -10,7 +10,7 @@ import os
 from typing import Any, Callable, Iterable, Iterator, TypeVar
 
 from . import _consonant, bulk, load
-from .errors import Error
+from .errors import DataError, Error
 from .estimators import Estimator
 from .progress import Progress
 
@@ -101,8 +101,11 @@ def _written(folder: str, name: str, content: bytes) -> str:
 
 
 def _read(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from error
 
 
 class _Team:
