@@ -16,21 +16,16 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     ]),
 };
 
-/// w ← w + Φ(gold) − Φ(predicted), as many times over as there are shards, whose mean divides it again.
+/// w ← w + Φ(gold) − Φ(predicted).
 #[derive(Clone)]
 pub(super) struct Perceptron {
     average: bool,
     margin: f32,
-    shards: f64,
 }
 
 impl Perceptron {
-    pub(super) fn new(training: &Training<Method>, shards: usize) -> Self {
-        Self {
-            average: training.is_on(Parameter::AVERAGE),
-            margin: training.get(Parameter::MARGIN) as f32,
-            shards: shards as f64,
-        }
+    pub(super) fn new(training: &Training<Method>) -> Self {
+        Self { average: training.is_on(Parameter::AVERAGE), margin: training.get(Parameter::MARGIN) as f32 }
     }
 }
 
@@ -51,7 +46,7 @@ impl UpdateRule for Perceptron {
         difference: &mut SparseVector,
         outcome: &Separation,
     ) -> f64 {
-        let weight = self.shards * f64::from(outcome.weight);
+        let weight = f64::from(outcome.weight);
         for &(index, value) in difference.pairs() {
             weights.add(index, weight * f64::from(value));
         }

@@ -312,17 +312,13 @@ pub fn train<P: Separate>(
     training: &Training<Method>,
     run: Run<'_>,
 ) -> Result<Outcome, LearnError> {
-    let (place, shards) = (run.place, run.shards());
+    let place = run.place;
     let outcome = match training.algorithm() {
-        Method::AveragedPerceptron => online::train(
-            problem,
-            P::separate,
-            averaged_perceptron::Perceptron::new(training, shards),
-            training,
-            run,
-        ),
+        Method::AveragedPerceptron => {
+            online::train(problem, P::separate, averaged_perceptron::Perceptron::new(training), training, run)
+        }
         Method::PassiveAggressive => {
-            let rule = passive_aggressive::PassiveAggressive::new(training, shards);
+            let rule = passive_aggressive::PassiveAggressive::new(training);
             online::train(problem, P::separate, rule, training, run)
         }
         Method::Arow => {
@@ -330,7 +326,7 @@ pub fn train<P: Separate>(
             online::train(problem, P::separate, rule, training, run)
         }
         Method::Pegasos => {
-            let rule = pegasos::Pegasos::new(training, problem.examples(), shards);
+            let rule = pegasos::Pegasos::new(training, problem.examples());
             online::train(problem, P::separate, rule, training, run)
         }
         method => Err(method.refuse("the problem can only be decoded")),

@@ -20,8 +20,7 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
 };
 
 /// w ← w + τ (Φ(gold) − Φ(predicted)) with τ from the loss ℓ = violation + margin and the squared length d of
-/// the difference: ℓ/d, min(c, ℓ/d), or ℓ/(d + 1/2c). In shards, c is as many times as large as there are
-/// shards, whose mean divides it again.
+/// the difference: ℓ/d, min(c, ℓ/d), or ℓ/(d + 1/2c).
 #[derive(Clone)]
 pub(super) struct PassiveAggressive {
     kind: u8,
@@ -32,11 +31,11 @@ pub(super) struct PassiveAggressive {
 }
 
 impl PassiveAggressive {
-    pub(super) fn new(training: &Training<Method>, shards: usize) -> Self {
+    pub(super) fn new(training: &Training<Method>) -> Self {
         let augmented = training.is_on(Parameter::COST_AUGMENTED);
         Self {
             kind: training.get(Parameter::TYPE).round() as u8,
-            c: training.get(Parameter::C) * shards as f64,
+            c: training.get(Parameter::C),
             augmented,
             power: if augmented { 1.0 } else { training.get(Parameter::COST_POWER) },
             average: training.is_on(Parameter::AVERAGE),

@@ -23,25 +23,19 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
 
 /// w ← (1 − ηλ) w + η (Φ(gold) − Φ(predicted)) with η = 1/(λ t), so that 1 − ηλ = 1 − 1/t. The count begins
 /// at two: the first step of the paper multiplies the (zero) start with zero, which would also erase initial
-/// weights. In shards, a step counts as many as there are shards, whose mean divides it again.
+/// weights.
 #[derive(Clone)]
 pub(super) struct Pegasos {
     lambda: f64,
     average: bool,
     time: f64,
-    shards: f64,
 }
 
 impl Pegasos {
-    pub(super) fn new(training: &Training<Method>, examples: usize, shards: usize) -> Self {
+    pub(super) fn new(training: &Training<Method>, examples: usize) -> Self {
         let lambda = 1.0 / (training.get(Parameter::C) * examples.max(1) as f64);
         // Beginning after one epoch bounds the first steps by c: η = 1/(λ·n) = c.
-        Self {
-            lambda,
-            average: training.is_on(Parameter::AVERAGE),
-            time: 1.0 + examples as f64,
-            shards: shards as f64,
-        }
+        Self { lambda, average: training.is_on(Parameter::AVERAGE), time: 1.0 + examples as f64 }
     }
 }
 
@@ -66,11 +60,11 @@ impl UpdateRule for Pegasos {
         difference: &mut SparseVector,
         outcome: &Separation,
     ) -> f64 {
-        self.time += self.shards;
-        weights.shrink(1.0 - self.shards / self.time);
+        self.time += 1.0;
+        weights.shrink(1.0 - 1.0 / self.time);
         let loss = f64::from(outcome.violation) + f64::from(outcome.cost);
         if loss > 0.0 {
-            let rate = self.shards * f64::from(outcome.weight) / (self.lambda * self.time);
+            let rate = f64::from(outcome.weight) / (self.lambda * self.time);
             for &(index, value) in difference.pairs() {
                 weights.add(index, rate * f64::from(value));
             }

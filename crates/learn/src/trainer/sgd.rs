@@ -19,15 +19,13 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     ]),
 };
 
-/// w ← (1 − ηλ) w − η ∇ℓ with λ = 2·c2/n and η = rate / (1 + rate·λ·t). In shards, a step counts as many as
-/// there are shards, whose mean divides it again.
+/// w ← (1 − ηλ) w − η ∇ℓ with λ = 2·c2/n and η = rate / (1 + rate·λ·t).
 #[derive(Clone)]
 struct Descent {
     rate: f64,
     lambda: f64,
     time: f64,
     average: bool,
-    shards: f64,
 }
 
 pub(super) fn train<P: Differentiate>(
@@ -40,7 +38,6 @@ pub(super) fn train<P: Differentiate>(
         lambda: 2.0 * training.get(Parameter::C2) / problem.examples() as f64,
         time: 0.0,
         average: training.is_on(Parameter::AVERAGE),
-        shards: run.shards() as f64,
     };
     let visit = |problem: &P,
                  example: usize,
@@ -70,8 +67,8 @@ impl UpdateRule for Descent {
     }
 
     fn update(&mut self, weights: &mut AveragedWeights, gradient: &mut SparseVector, loss: &f64) -> f64 {
-        let step = self.shards * self.rate / (1.0 + self.rate * self.lambda * self.time);
-        self.time += self.shards;
+        let step = self.rate / (1.0 + self.rate * self.lambda * self.time);
+        self.time += 1.0;
         weights.shrink((1.0 - step * self.lambda).max(0.0));
         gradient.pairs().iter().for_each(|&(index, value)| weights.add(index, -step * f64::from(value)));
         *loss
