@@ -58,7 +58,7 @@ impl Plan {
         let by_weight = match self.training.algorithm().method() {
             // The mixture; values and drift of each shard at work, and what it touched.
             method if shards > 1 && method != Method::Lbfgs => {
-                by_weight + 10 + 24 * threads.clamp(1, shards) as u64
+                by_weight + 8 + 24 * threads.clamp(1, shards) as u64
             }
             _ => by_weight,
         };

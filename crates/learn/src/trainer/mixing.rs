@@ -2,8 +2,7 @@
 //! and their mean is what the next epoch begins from (McDonald, Hall & Mann 2010, Distributed training
 //! strategies for the structured perceptron, NAACL).
 //!
-//! A weight is the mean of the shards that moved it. A feature that one shard alone has seen would otherwise keep
-//! a Nth of what it learned, and most features are rare. With averaging, the result is the average of all weights on the way of all shards.
+//! With averaging, the result is the average of all weights on the way of all shards.
 
 use super::checkpoint::{Checkpoint, Saved};
 use super::online::{UpdateRule, Visited};
@@ -86,9 +85,7 @@ impl Share {
 /// The mean of shares, which come in the order of the shards.
 pub(super) struct Mixture {
     shards: f64,
-    /// How far all shards together moved each weight, and how many of them did.
-    moves: Vec<f64>,
-    movers: Vec<u16>,
+    values: Vec<f64>,
     memory: Vec<f64>,
     clock: f64,
     steps: f64,
@@ -99,8 +96,7 @@ impl Mixture {
     pub(super) fn new(shards: usize, weights: &AveragedWeights, rule: &mut impl UpdateRule) -> Self {
         Self {
             shards: shards as f64,
-            moves: vec![0.0; weights.state().0.len()],
-            movers: vec![0; weights.state().0.len()],
+            values: weights.state().0.iter().map(|&value| value.into()).collect(),
             memory: vec![0.0; rule.memory().map_or(0, |memory| memory.len())],
             clock: 0.0,
             steps: 0.0,
@@ -111,16 +107,14 @@ impl Mixture {
     /// Adds a share that began from these weights.
     pub(super) fn add(&mut self, share: &Share, weights: &mut AveragedWeights) -> Result<(), LearnError> {
         let size = share.touched.iter().max().map_or(0, |&last| last as usize + 1);
-        if size > self.moves.len() || share.memory.len() != self.memory.len() {
-            let (found, expected) = (size.max(share.memory.len()), self.moves.len());
+        if size > self.values.len() || share.memory.len() != self.memory.len() {
+            let (found, expected) = (size.max(share.memory.len()), self.values.len());
             return Err(LearnError::OtherProblem { what: "a share of the training".into(), found, expected });
         }
         for ((&index, &value), &average) in share.touched.iter().zip(&share.values).zip(&share.averages) {
             let index = index as usize;
             let start = f64::from(weights.state().0[index]);
-            let moved = f64::from(value) - start;
-            self.moves[index] += moved;
-            self.movers[index] += u16::from(moved != 0.0);
+            self.values[index] += (f64::from(value) - start) / self.shards;
             weights.amend(index, share.steps * (f64::from(average) - start));
         }
         for (sum, &number) in self.memory.iter_mut().zip(&share.memory) {
@@ -136,14 +130,10 @@ impl Mixture {
 
     /// What the next epoch begins from, and how it went.
     pub(super) fn settle(self, weights: &mut AveragedWeights, rule: &mut impl UpdateRule) -> Visited {
-        let moves = self.moves.iter().zip(&self.movers);
-        let mean = |(&start, (moved, &movers)): (&f32, (&f64, &u16))| {
-            (f64::from(start) + moved / f64::from(movers.max(1))) as f32
-        };
-        let values = weights.state().0.iter().zip(moves).map(mean).collect();
-        weights.replace(values, self.steps);
+        let single = |numbers: &[f64]| numbers.iter().map(|&number| number as f32).collect();
+        weights.replace(single(&self.values), self.steps);
         if let Some(memory) = rule.memory() {
-            *memory = self.memory.iter().map(|&number| number as f32).collect();
+            *memory = single(&self.memory);
         }
         if let Some(clock) = rule.clock() {
             *clock = self.clock;
