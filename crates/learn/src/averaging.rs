@@ -52,14 +52,64 @@ impl AveragedWeights {
     pub fn shrink(&mut self, factor: f64) {
         self.scale *= factor;
         if self.scale < SMALLEST_SCALE {
-            // The sum over the past moves into the drift, so that it no longer depends on the values.
-            for (drift, &value) in self.drift.iter_mut().zip(&self.values) {
-                *drift -= self.mass * f64::from(value);
-            }
-            self.mass = 0.0;
+            self.settle();
             self.values.iter_mut().for_each(|value| *value = (f64::from(*value) * self.scale) as f32);
             self.scale = 1.0;
         }
+    }
+
+    /// Moves the sum over the past into the drift, so that it no longer depends on the values.
+    fn settle(&mut self) {
+        if self.mass == 0.0 {
+            return;
+        }
+        for (drift, &value) in self.drift.iter_mut().zip(&self.values) {
+            *drift -= self.mass * f64::from(value);
+        }
+        self.mass = 0.0;
+    }
+
+    /// Goes on from other weights, which others reached from these in `steps` steps. What they changed on the
+    /// way is told by [`amend`](Self::amend).
+    pub(crate) fn replace(&mut self, values: Vec<f32>, steps: f64) {
+        self.settle();
+        for (drift, &value) in self.drift.iter_mut().zip(&self.values) {
+            *drift -= steps * self.scale * f64::from(value);
+        }
+        (self.values, self.scale) = (values, 1.0);
+        self.steps += steps;
+    }
+
+    /// Adds to the sum over the past of one weight.
+    pub(crate) fn amend(&mut self, index: usize, sum: f64) {
+        if let Some(drift) = self.drift.get_mut(index) {
+            *drift -= sum;
+        }
+    }
+
+    /// The places of weights that are not what they were at the start, or were not for some time.
+    pub(crate) fn touched<'a>(&'a self, start: &'a [f32]) -> impl Iterator<Item = usize> + 'a {
+        let is_moved =
+            |&at: &usize| self.value(at) != start[at] || self.drift.get(at).is_some_and(|u| *u != 0.0);
+        (0..self.values.len()).filter(is_moved)
+    }
+
+    /// One weight.
+    pub(crate) fn value(&self, index: usize) -> f32 {
+        (f64::from(self.values[index]) * self.scale) as f32
+    }
+
+    /// The average of one weight, or its value when no average is kept.
+    pub(crate) fn average(&self, index: usize) -> f32 {
+        match self.drift.get(index).filter(|_| self.steps > 0.0) {
+            Some(drift) => ((self.mass * f64::from(self.values[index]) - drift) / self.steps) as f32,
+            None => self.value(index),
+        }
+    }
+
+    /// The steps so far.
+    pub(crate) fn steps(&self) -> f64 {
+        self.steps
     }
 
     /// Ends a step: the weights of now enter the average.
@@ -72,17 +122,7 @@ impl AveragedWeights {
     /// Writes the averaged weights, or the current ones when no average is kept.
     pub fn average_into(&self, weights: &mut Vec<f32>) {
         weights.clear();
-        if self.drift.is_empty() || self.steps == 0.0 {
-            weights.extend(self.values.iter().map(|&value| (f64::from(value) * self.scale) as f32));
-        } else {
-            let (mass, steps) = (self.mass, self.steps);
-            weights.extend(
-                self.values
-                    .iter()
-                    .zip(&self.drift)
-                    .map(|(&value, drift)| ((mass * f64::from(value) - drift) / steps) as f32),
-            );
-        }
+        weights.extend((0..self.values.len()).map(|index| self.average(index)));
     }
 
     /// Everything needed to go on later: values, drift, and scale, mass, steps.

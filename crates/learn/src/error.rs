@@ -109,6 +109,22 @@ pub enum LearnError {
         /// This run.
         expected: String,
     },
+    /// A share of a training that was made by other settings or of other data.
+    #[error(
+        "a share of the training was made by `{found}`, this training is `{expected}`; every worker needs the same data, settings and version"
+    )]
+    OtherShare {
+        /// The run that made it.
+        found: String,
+        /// This run.
+        expected: String,
+    },
+    /// A worker could not work on its share of a training.
+    #[error("a worker of the training failed: {problem}")]
+    Worker {
+        /// What it said.
+        problem: String,
+    },
     /// A task could not decode an example in training.
     #[error(transparent)]
     Task(Box<dyn std::error::Error + Send + Sync>),
@@ -126,5 +142,10 @@ impl LearnError {
     /// The error of a task that could not decode an example in training.
     pub fn task(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Task(Box::new(error))
+    }
+
+    /// The error of a worker that could not work on its share.
+    pub fn worker(problem: impl ToString) -> Self {
+        Self::Worker { problem: problem.to_string() }
     }
 }

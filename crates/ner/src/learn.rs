@@ -82,6 +82,8 @@ consonant_task::settings! {
         half: bool = false, "";
         /// Leaves out weights closer to zero than this, for a smaller model.
         prune: f32 = 0.0, "WEIGHT" in 0.0..;
+        /// Trains on so many parts of the data side by side and mixes their weights after each epoch (see docs/scale.md).
+        shards: usize = 1, "N" in 1.0..=4096.0;
         /// Seed of the random order of sentences.
         seed: u64 = 1, "N";
     }
@@ -179,6 +181,7 @@ impl Lesson<'_> {
             }),
             patience: dev.map(|_| settings.patience),
             seed: settings.seed,
+            shards: settings.shards,
             ..watch.run(None, METRIC)
         };
         let dev_run = dev_encoded.as_ref().map(|sentences| Dev {

@@ -162,12 +162,13 @@ pub(crate) fn train(
     let mut labels = Vec::new();
     let dev = data.dev;
     let mut data = encode(sentences, settings, &vocabulary, &mut labels, watch)?;
-    let (seed, batch) = (settings.seed, settings.batch);
+    let (seed, batch, shards) = (settings.seed, settings.batch, settings.shards);
     // The pruner takes moments: nobody hears of it, and there is nothing to go on from.
     let run = Run {
         epochs: PRUNING_EPOCHS,
         seed,
         batch,
+        shards,
         checkpoint: None,
         progress: None,
         ..watch.run(None, METRIC)
@@ -202,6 +203,7 @@ pub(crate) fn train(
         patience: settings.patience,
         seed,
         batch,
+        shards,
         dev: dev.as_deref().map(scorer),
         ..watch.run(None, METRIC)
     };
@@ -210,6 +212,7 @@ pub(crate) fn train(
     let run = Run {
         epochs: LABEL_EPOCHS,
         seed,
+        shards,
         checkpoint: None,
         interrupt: None,
         ..watch.run(Some("labels"), METRIC)

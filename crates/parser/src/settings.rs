@@ -77,6 +77,8 @@ consonant_task::settings! {
         pruner_bits: u32 = 20, "N" in 8.0..=30.0, research;
         /// Sentences that are decoded with the same weights; they can be decoded in parallel.
         batch: usize = 4, "N" in 1.0.., research;
+        /// Trains on so many parts of the data side by side and mixes their weights after each epoch (see docs/scale.md).
+        shards: usize = 1, "N" in 1.0..=4096.0;
         /// Seed of the random order of sentences.
         seed: u64 = 1, "N";
     }

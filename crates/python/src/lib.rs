@@ -44,7 +44,7 @@ mod _consonant {
     #[pymodule_export]
     use crate::solution::{ProvenCertificate, Solution};
     #[pymodule_export]
-    use crate::task::{Model, tasks, train};
+    use crate::task::{Model, Worker, tasks, train};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use consonant::learn::LearnError;
 use consonant::learn::model::Model as ModelFile;
 use consonant::learn::settings::{Arity, Field};
+use consonant::learn::trainer::{self, Courier, Place, Trip};
 use consonant::registry::{AnyModel, AnyTask, Given, Jackknife, Prediction, Registry, TrainingFiles};
-use consonant::task::{Annotate, Event, Reads, Usage, Watch};
+use consonant::task::{Annotate, Event, Reads, Trained, Usage, Watch};
 use consonant::{Error, Tagging, TopicAnnotator};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 
@@ -72,9 +75,49 @@ impl Model {
     }
 }
 
-/// Trains a model for a task. `sources` and `dev` are lists of files; the listener hears every event.
+/// What a training learns from and how, as Python gives it.
+struct Lesson {
+    task: &'static dyn AnyTask,
+    given: Given,
+    sources: Vec<Vec<PathBuf>>,
+    dev: Vec<PathBuf>,
+    initial: Option<ModelFile>,
+    tagger: Option<PathBuf>,
+    jackknife: Option<usize>,
+    models: Option<PathBuf>,
+}
+
+impl Lesson {
+    fn new(task: &str, settings: &str, sources: Vec<Vec<PathBuf>>) -> PyResult<Self> {
+        let Some(task) = registry().get(task) else {
+            return Err(usage(format!("there is no task `{task}`")));
+        };
+        let given = given(settings)?;
+        task.check(&given).map_err(raise)?;
+        let (dev, initial, tagger, jackknife, models) = (Vec::new(), None, None, None, None);
+        Ok(Self { task, given, sources, dev, initial, tagger, jackknife, models })
+    }
+
+    fn train(self, watch: &mut Watch<'_>) -> Result<Trained, Error> {
+        let Self { task, given, sources, dev, initial, tagger, jackknife, models } = self;
+        let tagger = tagger.map(|path| Tagging::open(&path)).transpose()?;
+        let pipeline = match task.reads() {
+            Reads::Trees => Some(TopicAnnotator::open(models.as_deref())?),
+            _ => None,
+        };
+        let jackknife = jackknife.zip(tagger.as_ref());
+        let jackknife = jackknife.map(|(parts, tagger)| Jackknife { tagger: &tagger.0, parts, seed: 1 });
+        let annotator = tagger.as_ref().map(|tagger| tagger as &dyn Annotate);
+        let annotator = annotator.or(pipeline.as_ref().map(|pipeline| pipeline as &dyn Annotate));
+        let files = TrainingFiles { sources, dev, initial, annotator, jackknife };
+        task.train(&files, &given, watch)
+    }
+}
+
+/// Trains a model for a task. `sources` and `dev` are lists of files; the listener hears every event. `carry` takes the shares of
+/// shards to workers: called with stage, number of shares, their common state and the outcomes of earlier stages, it returns an answer for each.
 #[pyfunction]
-#[pyo3(signature = (task, sources, dev, settings, *, init=None, tagger=None, jackknife=None, models=None, checkpoint=None, listener=None, threads=None))]
+#[pyo3(signature = (task, sources, dev, settings, *, init=None, tagger=None, jackknife=None, models=None, checkpoint=None, listener=None, threads=None, carry=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn train(
     py: Python<'_>,
@@ -89,30 +132,82 @@ pub fn train(
     checkpoint: Option<PathBuf>,
     listener: Option<&Bound<'_, PyAny>>,
     threads: Option<usize>,
+    carry: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
-    let Some(task) = registry().get(task) else { return Err(usage(format!("there is no task `{task}`"))) };
-    let given = given(settings)?;
-    task.check(&given).map_err(raise)?;
     let initial = init.map(|model| model.get().file.clone());
+    let lesson = Lesson { dev, initial, tagger, jackknife, models, ..Lesson::new(task, settings, sources)? };
     let running = start(&*pool(threads)?, move |told, stop| {
-        let tagger = tagger.map(|path| Tagging::open(&path)).transpose()?;
-        let pipeline = match task.reads() {
-            Reads::Trees => Some(TopicAnnotator::open(models.as_deref())?),
-            _ => None,
-        };
-        let jackknife = jackknife.zip(tagger.as_ref());
-        let jackknife = jackknife.map(|(parts, tagger)| Jackknife { tagger: &tagger.0, parts, seed: 1 });
-        let annotator = tagger.as_ref().map(|tagger| tagger as &dyn Annotate);
-        let annotator = annotator.or(pipeline.as_ref().map(|pipeline| pipeline as &dyn Annotate));
-        let files = TrainingFiles { sources, dev, initial, annotator, jackknife };
+        let courier = carry.map(|carry| Courier::new(move |trip: Trip<'_>| carried(&carry, &trip)));
         let mut hear = |event: Event| told.tell(event.to_string());
         let mut watch = Watch::with(&mut hear);
         watch.stop = Some(&**stop);
         watch.checkpoint = checkpoint;
-        let trained = task.train(&files, &given, &mut watch)?;
+        watch.place = courier.as_ref().map_or(Place::Here, Place::Elsewhere);
+        let trained = lesson.train(&mut watch)?;
         Model::of(trained.model.to_bytes(), "the model", Some(trained.summary))
     });
     running.wait(py, listener)
+}
+
+/// Has shares worked on by whatever Python calls workers.
+fn carried(carry: &Py<PyAny>, trip: &Trip<'_>) -> Result<Vec<Vec<u8>>, LearnError> {
+    let answers = Python::attach(|py| {
+        let state = PyBytes::new(py, trip.state);
+        let finished: Vec<_> = trip.finished.iter().map(|outcome| PyBytes::new(py, outcome)).collect();
+        let answers = carry.call1(py, (trip.stage, trip.shares, state, finished))?;
+        answers.extract::<Vec<PyBackedBytes>>(py)
+    });
+    let answers = answers.map_err(LearnError::worker)?;
+    Ok(answers.iter().map(|answer| answer.to_vec()).collect())
+}
+
+/// Works on shares of a training, for a process that calls `train` with the same files and settings.
+#[pyclass(frozen, module = "consonant")]
+pub struct Worker(trainer::Worker);
+
+#[pymethods]
+impl Worker {
+    /// Begins to read the data; errors come with the first share.
+    #[new]
+    #[pyo3(signature = (task, sources, settings, *, init=None, tagger=None, jackknife=None, models=None, threads=1))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        task: &str,
+        sources: Vec<Vec<PathBuf>>,
+        settings: &str,
+        init: Option<&Bound<'_, Model>>,
+        tagger: Option<PathBuf>,
+        jackknife: Option<usize>,
+        models: Option<PathBuf>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let initial = init.map(|model| model.get().file.clone());
+        let lesson = Lesson { initial, tagger, jackknife, models, ..Lesson::new(task, settings, sources)? };
+        let pool = pool(Some(threads))?;
+        Ok(Self(trainer::Worker::start(move |desk| {
+            pool.install(|| {
+                let mut watch = Watch::none();
+                watch.place = Place::Worker(desk);
+                lesson.train(&mut watch)
+            })
+        })))
+    }
+
+    /// The answer for one share.
+    fn work<'py>(
+        &self,
+        py: Python<'py>,
+        stage: usize,
+        share: usize,
+        shares: usize,
+        state: &[u8],
+        finished: Vec<PyBackedBytes>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let finished: Vec<Vec<u8>> = finished.iter().map(|outcome| outcome.to_vec()).collect();
+        let trip = Trip { stage, shares, state, finished: &finished };
+        let answer = py.detach(|| self.0.work(&trip, share)).map_err(|error| raise(error.into()))?;
+        Ok(PyBytes::new(py, &answer))
+    }
 }
 
 #[pymethods]

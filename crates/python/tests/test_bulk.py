@@ -1,8 +1,10 @@
-"""Spark on two executors, one of them lost at work, and Ray on a local cluster; `crates/python/extra bulk` runs these in an environment that has both."""
+"""Spark on two executors, one of them lost at work, and Ray on a cluster of two nodes, likewise; `crates/python/extra bulk` runs these in an environment that has both."""
 
+import contextlib
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -133,6 +135,11 @@ def test_spark_ships_models_and_tells_of_rows(spark, trees, tmp_path):
     df = consonant.spark.annotate(frame(spark), models=tmp_path, layers=["tags"])
     words = consonant.spark.tokens(df)
     assert words.where("upos is not null").count() == words.count() > 0
+    made = df.schema["sentences"].metadata
+    assert made["consonant"] == consonant.__version__ and made["models"].startswith("consonant-")
+    again = consonant.spark.annotate(frame(spark), models=tmp_path, layers=["tags"])
+    assert again.schema["sentences"].metadata == made
+    assert sum(made["models"] in one for one in spark.sparkContext.listArchives) == 1
     data = [(1, bytearray(b"Ann left.")), (2, bytearray(b"\xff"))]
     broken = spark.createDataFrame(data, "id long, body binary").coalesce(1)
     said = consonant.spark.annotate(broken, text="body", on_error="column").orderBy("id").select("error").collect()
@@ -141,6 +148,12 @@ def test_spark_ships_models_and_tells_of_rows(spark, trees, tmp_path):
         consonant.spark.annotate(broken, text="body").collect()
     with pytest.raises(consonant.UsageError, match="there is no column `nothing`"):
         consonant.spark.annotate(broken, text="nothing")
+    with pytest.raises(consonant.UsageError, match="the column `id` is Int64; expected text"):
+        consonant.spark.annotate(broken, text="id")
+    with pytest.raises(consonant.UsageError, match="there is no column `topic`; the columns are id, body"):
+        consonant.spark.summarize(broken, "topic", text="body")
+    with pytest.raises(consonant.UsageError, match="the column `body` is binary; expected text"):
+        consonant.spark.summarize(broken, "id", text="body")
 
 
 def test_spark_summarizes_groups(spark, nlp):
@@ -179,3 +192,36 @@ def test_ray_gives_the_rows_of_one_process(ray, wanted):
 
     assert by_ray(ray[0]) == wanted
     assert all(row["error"] is None for row in by_ray(ray[0], on_error="column", layers=[]))
+
+
+@pytest.mark.parametrize("work", ["annotate", "fit"])
+def test_ray_loses_a_node_and_nothing_else(work):
+    pytest.importorskip("ray")
+    script = os.path.join(os.path.dirname(__file__), "ray_nodes.py")
+    process = subprocess.Popen([sys.executable, script, work], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    try:
+        said, _ = process.communicate(timeout=400)
+    finally:
+        # Whatever happened, nothing of the cluster stays.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 0, said[-3000:]
+
+
+def test_ray_fits_and_refuses(ray, trees, tmp_path):
+    import consonant.ray
+
+    checkpoint = tmp_path / "checkpoint"
+    heard = []
+    fitted = consonant.ray.fit(consonant.Tagger(epochs=3), trees, dev=trees, shards=2, workers=1, checkpoint=checkpoint, progress=heard.append)
+    assert fitted.score(trees) == 1.0 and fitted.metadata_["shards"] == 2 and not checkpoint.exists()
+    assert any("epoch" in line for line in heard)
+    tagger = consonant.Tagger(epochs=2).fit(trees)
+    parser = {"order": 1, "epochs": 2, "bits": 12}
+    there = consonant.ray.fit(consonant.Parser(**parser), trees, tagger=tagger, shards=2, workers=2)
+    here = consonant.Parser(shards=2, **parser).fit(trees, tagger=tagger)
+    assert there._trained().to_bytes() == here._trained().to_bytes()
+    with pytest.raises(consonant.UsageError, match="no setting `shards`"):
+        consonant.ray.fit(consonant.Segmenter(), trees)
+    with pytest.raises(consonant.Error, match="no-such-file"):
+        consonant.ray.fit(consonant.Tagger(), tmp_path / "no-such-file.conllu", workers=1)

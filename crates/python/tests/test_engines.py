@@ -26,7 +26,7 @@ def wanted(nlp):
     return table, pyarrow.table(nlp.annotate_batch(table, text="text")).to_pylist()
 
 
-@pytest.mark.parametrize(("engine", "module"), [("Polars", "polars"), ("DuckDB", "duckdb")])
+@pytest.mark.parametrize(("engine", "module"), [("Polars", "polars"), ("DuckDB", "duckdb"), ("DataFusion", "datafusion")])
 def test_lines_of_the_page(engine, module, wanted, tmp_path, monkeypatch):
     pytest.importorskip(module)
     import pyarrow.parquet

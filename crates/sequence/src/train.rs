@@ -38,9 +38,9 @@ impl Plan {
         self.diagram.clone().unwrap_or_else(|| Algorithm::diagram(&self.training, order))
     }
 
-    /// The memory that training takes at its height, in bytes, the corpus included: an estimate to compare
-    /// with what the machine has.
-    pub fn memory(&self, corpus: &Corpus, threads: usize) -> u64 {
+    /// The memory that training in so many shards takes at its height, in bytes, the corpus included: an
+    /// estimate to compare with what the machine has.
+    pub fn memory(&self, corpus: &Corpus, shards: usize, threads: usize) -> u64 {
         let diagram = self.diagram(corpus.space.grams.order());
         let weights = (diagram.groups().len() * corpus.space.group_size()) as u64;
         let by_weight = match self.training.algorithm().method() {
@@ -54,6 +54,13 @@ impl Plan {
             Method::Arow => 4 * 4,
             // Values, drift, their average and the best so far.
             _ => 3 * 4 + 8,
+        };
+        let by_weight = match self.training.algorithm().method() {
+            // The mixture; values and drift of each shard at work, and what it touched.
+            method if shards > 1 && method != Method::Lbfgs => {
+                by_weight + 8 + 24 * threads.clamp(1, shards) as u64
+            }
+            _ => by_weight,
         };
         let grams = corpus.space.grams.grams().iter().map(|gram| 64 + 8 * gram.len() as u64).sum::<u64>();
         weights * (by_weight + 4)

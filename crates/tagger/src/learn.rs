@@ -76,6 +76,8 @@ consonant_task::settings! {
         /// Leaves out weights closer to zero than this when the model is stored, and says what it costs on
         /// dev.
         prune: f32 = 0.0, "WEIGHT" in 0.0..;
+        /// Trains on so many parts of the data side by side and mixes their weights after each epoch (see docs/scale.md).
+        shards: usize = 1, "N" in 1.0..=4096.0;
         /// Seed of the random order of sentences.
         seed: u64 = 1, "N";
     }
@@ -193,7 +195,7 @@ fn prepare<'s>(data: &Data<'s, Sentence>, settings: &'s TaggerSettings) -> Resul
 impl Corpora<'_> {
     /// Says what the training takes, and refuses one that takes too much.
     fn check_memory(&self, watch: &mut Watch<'_>) -> Result<(), TaggerError> {
-        let needed = self.plan()?.memory(&self.corpus, rayon::current_num_threads());
+        let needed = self.plan()?.memory(&self.corpus, self.settings.shards, rayon::current_num_threads());
         let megabytes = needed.div_ceil(1_000_000);
         let (labels, weights) = (self.corpus.labels().len(), self.corpus.space().group_size());
         watch.note(format!("{labels} labels, {weights} weights, {megabytes} MB for training"));
@@ -225,6 +227,7 @@ impl Corpora<'_> {
                 .is_some()
                 .then(|| settings.patience.unwrap_or(if algorithm.is_batch() { 10 } else { 3 })),
             seed: settings.seed,
+            shards: settings.shards,
             ..watch.run(None, METRIC)
         };
         let mut trained = train_chain(&self.corpus, &plan, dev, run)?;

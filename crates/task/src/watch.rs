@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use consonant_learn::trainer::{EpochReport, Run};
+use consonant_learn::trainer::{EpochReport, Place, Run};
 
 /// What a training tells as it goes.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +54,8 @@ pub struct Watch<'w> {
     pub checkpoint: Option<PathBuf>,
     /// Bytes of memory that the training may take.
     pub memory: Option<u64>,
+    /// Where the shares of shards are worked on.
+    pub place: Place<'w>,
     listener: Option<&'w mut dyn FnMut(Event)>,
 }
 
@@ -85,14 +87,15 @@ impl<'w> Watch<'w> {
         self.tell(Event::Epoch { stage, report: *report, metric });
     }
 
-    /// A run that tells of its epochs, ends when somebody asks for it, keeps the checkpoint and uses all of
-    /// rayon's threads.
+    /// A run that tells of its epochs, ends when somebody asks for it, keeps the checkpoint, uses all of
+    /// rayon's threads and has its shares worked on where they are to be.
     pub fn run(&mut self, stage: Option<&'static str>, metric: &'static str) -> Run<'_> {
         Run {
             shuffle: true,
             threads: rayon::current_num_threads(),
             checkpoint: self.checkpoint.clone(),
             interrupt: self.stop,
+            place: self.place,
             progress: Some(Box::new(move |report| self.epoch(stage, report, metric))),
             ..Run::default()
         }

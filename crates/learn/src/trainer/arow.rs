@@ -17,6 +17,7 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
 };
 
 /// With diagonal covariance Σ, difference d and loss ℓ: v = dᵀΣd, w ← w + ℓ/(v + γ) Σd, Σ⁻¹ ← Σ⁻¹ + d²/γ.
+#[derive(Clone)]
 pub(super) struct Arow {
     gamma: f64,
     variances: Vec<f32>,

@@ -17,6 +17,7 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
 };
 
 /// w ← w + Φ(gold) − Φ(predicted).
+#[derive(Clone)]
 pub(super) struct Perceptron {
     average: bool,
     margin: f32,

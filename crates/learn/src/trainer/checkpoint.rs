@@ -44,28 +44,33 @@ impl Checkpoint {
         self
     }
 
-    pub(super) fn write(mut self, path: &Path) -> Result<(), LearnError> {
+    pub(super) fn write(self, path: &Path) -> Result<(), LearnError> {
+        self.noted().write(path)
+    }
+
+    /// The state as it goes to a worker or comes back from one.
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.noted().to_bytes()
+    }
+
+    fn noted(mut self) -> ModelWriter {
         self.writer.text("notes", &self.notes.to_string());
-        self.writer.write(path)
+        self.writer
     }
 
     /// Reads the checkpoint of the same run, if there is one. One of another run is an error: it may be hours
     /// of work.
     pub(super) fn load(path: Option<&Path>, description: &str) -> Result<Option<Saved>, LearnError> {
         let Some(path) = path.filter(|path| path.exists()) else { return Ok(None) };
-        let model = Model::open(path)?;
-        model.expect_task(TASK)?;
-        let notes: Value =
-            serde_json::from_str(&model.text("notes")?).map_err(|error| model.damaged(error.to_string()))?;
-        let found = notes["run"].as_str().unwrap_or_default();
-        if found != description {
-            return Err(LearnError::OtherRun {
+        let saved = Saved::read_from(Model::open(path)?)?;
+        match saved.description() {
+            found if found == description => Ok(Some(saved)),
+            found => Err(LearnError::OtherRun {
                 path: path.to_path_buf(),
                 found: found.into(),
                 expected: description.into(),
-            });
+            }),
         }
-        Ok(Some(Saved { model, notes }))
     }
 
     /// Removes the checkpoint of a finished run.
@@ -84,6 +89,26 @@ pub(super) struct Saved {
 }
 
 impl Saved {
+    /// The state of the same run, from bytes that a worker or its employer sent.
+    pub(super) fn from_bytes(bytes: &[u8], description: &str) -> Result<Self, LearnError> {
+        let saved = Self::read_from(Model::from_bytes(bytes)?)?;
+        match saved.description() {
+            found if found == description => Ok(saved),
+            found => Err(LearnError::OtherShare { found: found.into(), expected: description.into() }),
+        }
+    }
+
+    fn read_from(model: Model) -> Result<Self, LearnError> {
+        model.expect_task(TASK)?;
+        let notes =
+            serde_json::from_str(&model.text("notes")?).map_err(|error| model.damaged(error.to_string()))?;
+        Ok(Self { model, notes })
+    }
+
+    fn description(&self) -> &str {
+        self.notes["run"].as_str().unwrap_or_default()
+    }
+
     pub(super) fn epoch(&self) -> Result<usize, LearnError> {
         self.read("epoch")
     }

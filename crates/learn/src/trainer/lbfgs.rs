@@ -5,6 +5,7 @@ use super::checkpoint::{Checkpoint, Saved};
 use super::line_search::{LineSearch, Next};
 use super::parameters::{AlgorithmInfo, Parameter, Training};
 use super::shards::Shards;
+use super::sharing::Place;
 use super::stopping::Stopping;
 use super::{EpochReport, Method, Outcome, Run, Stop};
 use crate::LearnError;
@@ -142,6 +143,8 @@ struct Objective<'a, P: Differentiate> {
     problem: &'a P,
     shards: Shards<P::Workspace>,
     pool: rayon::ThreadPool,
+    place: Place<'a>,
+    description: String,
     single: Vec<f32>,
     c1: f64,
     c2: f64,
@@ -152,7 +155,12 @@ impl<P: Differentiate> Objective<'_, P> {
     fn evaluate(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64, LearnError> {
         self.single.clear();
         self.single.extend(x.iter().map(|&value| value as f32));
-        let loss = self.shards.evaluate(self.problem, &self.single, &self.pool, gradient)?;
+        let loss = match self.place {
+            Place::Elsewhere(courier) => {
+                self.shards.fetch(courier, &self.description, &self.single, gradient)?
+            }
+            _ => self.shards.evaluate(self.problem, &self.single, &self.pool, gradient)?,
+        };
         let (mut squares, mut absolutes) = (0.0, 0.0);
         for (gradient, &x) in gradient.iter_mut().zip(x) {
             *gradient += 2.0 * self.c2 * x;
@@ -196,20 +204,27 @@ pub(super) fn train<P: Differentiate>(
         training.get(Parameter::DELTA),
         training.get(Parameter::PERIOD) as usize,
     );
+    let elsewhere = !matches!(run.place, Place::Here);
     let mut objective = Objective {
         problem,
-        shards: Shards::new(problem, run.threads),
+        shards: Shards::new(problem, run.shards(), if elsewhere { 1 } else { run.threads }),
         pool: run.pool()?,
+        place: run.place,
+        description,
         single: Vec::with_capacity(size),
         c1: training.get(Parameter::C1),
         c2: training.get(Parameter::C2),
     };
+    if let Place::Worker(desk) = run.place {
+        let outcome = objective.shards.serve(problem, desk, &objective.description)?;
+        return Outcome::from_bytes(&outcome, size);
+    }
     let mut history = History::new(training.get(Parameter::MEMORY) as usize);
     let mut stopping = Stopping::new(run.patience);
     let mut x: Vec<f64> = run.start(size)?.into_iter().map(f64::from).collect();
     let mut gradient = vec![0.0; size];
     let (mut first, mut values) = (1, Vec::new());
-    if let Some(saved) = Checkpoint::load(run.checkpoint.as_deref(), &description)? {
+    if let Some(saved) = Checkpoint::load(run.checkpoint.as_deref(), &objective.description)? {
         first = saved.epoch()? + 1;
         (x, gradient) = (saved.array_of("x", size)?, saved.array_of("gradient", size)?);
         values = saved.array("values")?;
@@ -292,7 +307,7 @@ pub(super) fn train<P: Differentiate>(
         }
         let enough = stopping.epoch(report, &objective.single);
         if let Some(path) = &run.checkpoint {
-            let mut saved = Checkpoint::new(&description, epoch);
+            let mut saved = Checkpoint::new(&objective.description, epoch);
             saved.put("x", &x).put("gradient", &gradient).put("values", &values);
             history.save(&mut saved);
             stopping.save(&mut saved);

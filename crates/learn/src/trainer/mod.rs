@@ -10,19 +10,23 @@ mod averaged_perceptron;
 mod checkpoint;
 mod lbfgs;
 mod line_search;
+mod mixing;
 mod online;
 mod parameters;
 mod passive_aggressive;
 mod pegasos;
 mod sgd;
 mod shards;
+mod sharing;
 mod stopping;
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use self::checkpoint::{Checkpoint, Saved};
 pub use self::parameters::{AlgorithmInfo, Parameter, ParameterInfo, Training, TrainingAlgorithm};
+pub use self::sharing::{Courier, Desk, Place, Trip, Worker};
 use crate::LearnError;
 use crate::problem::{Differentiate, Problem, Separate};
 
@@ -101,8 +105,14 @@ pub struct Run<'a> {
     /// Examples that are decoded with the same weights, in parallel, before any of them changes the weights.
     /// Part of the algorithm, not of the machine: 1 is the classic online form.
     pub batch: usize,
+    /// Parts of the data that are trained on side by side and mixed after each epoch, for online methods. Part
+    /// of the algorithm: 1 visits the examples one after the other. L-BFGS sums the gradients of this many
+    /// parts or of a few more, which changes nothing but the last bits.
+    pub shards: usize,
     /// Threads; they change the time and nothing else.
     pub threads: usize,
+    /// Where the shares of shards are worked on; it changes nothing of the outcome.
+    pub place: Place<'a>,
     /// Weights to start from instead of zeros.
     pub initial: Option<Vec<f32>>,
     /// Scores the weights that would be returned now; higher is better. The weights with the best score are
@@ -126,6 +136,7 @@ impl fmt::Debug for Run<'_> {
             .field("shuffle", &self.shuffle)
             .field("seed", &self.seed)
             .field("batch", &self.batch)
+            .field("shards", &self.shards)
             .field("threads", &self.threads)
             .field("checkpoint", &self.checkpoint)
             .finish_non_exhaustive()
@@ -140,7 +151,9 @@ impl Default for Run<'_> {
             shuffle: false,
             seed: 1,
             batch: 1,
+            shards: 1,
             threads: 1,
+            place: Place::Here,
             initial: None,
             dev: None,
             progress: None,
@@ -159,12 +172,19 @@ impl Run<'_> {
         let mut text = training.to_string();
         if training.algorithm() != Method::Lbfgs {
             text += &format!(" batch={batch} shuffle={shuffle} seed={seed}");
+            if self.shards() > 1 {
+                text += &format!(" shards={}", self.shards);
+            }
         }
         text += &format!(" weights={weights} version={}", env!("CARGO_PKG_VERSION"));
-        if self.checkpoint.is_some() {
+        if self.checkpoint.is_some() || !matches!(self.place, Place::Here) {
             text += &format!(" data={:016x}", problem.fingerprint()?);
         }
         Ok(text)
+    }
+
+    fn shards(&self) -> usize {
+        self.shards.max(1)
     }
 
     fn interrupted(&self) -> bool {
@@ -174,11 +194,23 @@ impl Run<'_> {
     /// A part of this run, for this many epochs from some weights, that has neither dev data nor a
     /// checkpoint.
     pub fn part(&mut self, epochs: usize, initial: Option<Vec<f32>>) -> Run<'_> {
-        let &mut Self { shuffle, seed, batch, threads, interrupt, .. } = self;
+        let &mut Self { shuffle, seed, batch, shards, threads, place, interrupt, .. } = self;
         let progress = self.progress.as_mut();
         let progress =
             progress.map(|hear| Box::new(move |report: &EpochReport| hear(report)) as Listener<'_>);
-        Run { epochs, initial, shuffle, seed, batch, threads, interrupt, progress, ..Run::default() }
+        Run {
+            epochs,
+            initial,
+            shuffle,
+            seed,
+            batch,
+            shards,
+            threads,
+            place,
+            interrupt,
+            progress,
+            ..Run::default()
+        }
     }
 
     /// Its threads.
@@ -257,13 +289,31 @@ pub struct Outcome {
     pub stop: Stop,
 }
 
+impl Outcome {
+    /// What workers need of it, once it is known to those that they work for.
+    fn tell(&self, place: Place<'_>) {
+        if let Place::Elsewhere(courier) = place {
+            let mut saved = Checkpoint::new("", self.epoch);
+            saved.put("weights", &self.weights);
+            courier.finish(saved.into_bytes());
+        }
+    }
+
+    fn from_bytes(bytes: &[u8], weights: usize) -> Result<Self, LearnError> {
+        let saved = Saved::from_bytes(bytes, "")?;
+        let (weights, epoch) = (saved.array_of("weights", weights)?, saved.epoch()?);
+        Ok(Self { weights, epoch, best: None, history: Vec::new(), stop: Stop::Epochs })
+    }
+}
+
 /// Trains by an online method that compares gold and prediction.
 pub fn train<P: Separate>(
     problem: &P,
     training: &Training<Method>,
     run: Run<'_>,
 ) -> Result<Outcome, LearnError> {
-    match training.algorithm() {
+    let place = run.place;
+    let outcome = match training.algorithm() {
         Method::AveragedPerceptron => {
             online::train(problem, P::separate, averaged_perceptron::Perceptron::new(training), training, run)
         }
@@ -280,7 +330,9 @@ pub fn train<P: Separate>(
             online::train(problem, P::separate, rule, training, run)
         }
         method => Err(method.refuse("the problem can only be decoded")),
-    }
+    }?;
+    outcome.tell(place);
+    Ok(outcome)
 }
 
 /// Trains by a method that follows the gradient of the loss.
@@ -289,9 +341,12 @@ pub fn train_differentiable<P: Differentiate>(
     training: &Training<Method>,
     run: Run<'_>,
 ) -> Result<Outcome, LearnError> {
-    match training.algorithm() {
+    let place = run.place;
+    let outcome = match training.algorithm() {
         Method::Sgd => sgd::train(problem, training, run),
         Method::Lbfgs => lbfgs::train(problem, training, run),
         method => Err(method.refuse("the loss is differentiable")),
-    }
+    }?;
+    outcome.tell(place);
+    Ok(outcome)
 }

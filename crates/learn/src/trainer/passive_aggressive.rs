@@ -21,6 +21,7 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
 
 /// w ← w + τ (Φ(gold) − Φ(predicted)) with τ from the loss ℓ = violation + margin and the squared length d of
 /// the difference: ℓ/d, min(c, ℓ/d), or ℓ/(d + 1/2c).
+#[derive(Clone)]
 pub(super) struct PassiveAggressive {
     kind: u8,
     c: f64,

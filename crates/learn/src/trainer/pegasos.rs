@@ -24,6 +24,7 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
 /// w ← (1 − ηλ) w + η (Φ(gold) − Φ(predicted)) with η = 1/(λ t), so that 1 − ηλ = 1 − 1/t. The count begins
 /// at two: the first step of the paper multiplies the (zero) start with zero, which would also erase initial
 /// weights.
+#[derive(Clone)]
 pub(super) struct Pegasos {
     lambda: f64,
     average: bool,

@@ -20,6 +20,7 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
 };
 
 /// w ← (1 − ηλ) w − η ∇ℓ with λ = 2·c2/n and η = rate / (1 + rate·λ·t).
+#[derive(Clone)]
 struct Descent {
     rate: f64,
     lambda: f64,

@@ -28,6 +28,7 @@ def train(
     checkpoint: _Path | None = None,
     listener: Callable[[str], object] | None = None,
     threads: int | None = None,
+    carry: Callable[[int, int, bytes, list[bytes]], Sequence[bytes]] | None = None,
 ) -> Model: ...
 def best_labels(
     scores: ArrayLike, labels: Sequence[str] | None = None, scheme: str | None = None, transitions: ArrayLike | None = None
@@ -247,6 +248,22 @@ class Model:
     ) -> tuple[str, list[Certificate]]: ...
     def inspect(self, top: int = 20) -> str: ...
     def explain(self, path: _Path, top: int = 20) -> str: ...
+
+@final
+class Worker:
+    def __new__(
+        cls,
+        task: str,
+        sources: Sequence[Sequence[_Path]],
+        settings: str,
+        *,
+        init: Model | None = None,
+        tagger: _Path | None = None,
+        jackknife: int | None = None,
+        models: _Path | None = None,
+        threads: int = 1,
+    ) -> Worker: ...
+    def work(self, stage: int, share: int, shares: int, state: bytes, finished: Sequence[bytes]) -> bytes: ...
 
 @final
 class Crf:

@@ -9,7 +9,7 @@ import builtins
 import contextlib
 import json
 import os
-from typing import TYPE_CHECKING, Any, ClassVar, Iterator, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Iterator, TypeVar
 
 from . import _consonant, data, evaluate
 from ._consonant import Certificate, Doc
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["NER", "Estimator", "Lemmatizer", "Linker", "Parser", "Segmenter", "Summarizer", "Tagger", "open"]
 
 E = TypeVar("E", bound="Estimator")
+#: Makes, of what a training learns from, what takes its shares to workers.
+Carrier = Callable[[dict[str, Any]], contextlib.AbstractContextManager[Callable[..., Any]]]
 
 _TASKS: dict[str, dict[str, Any]] = {task["name"]: task for task in json.loads(_consonant.tasks())}
 _CLASSES: dict[str, type[Estimator]] = {}
@@ -150,29 +152,38 @@ class Estimator:
         ``X`` is the task's first source; others (a summarizer has three) go by name. With ``y``, ``X`` has the words and ``y`` their labels.
         On ``dev`` the best epoch is chosen. ``progress`` is called with a line for each epoch, ``True`` shows a bar. ``tagger`` tags all data first.
         """
+        how = {"init": init, "tagger": tagger, "jackknife": jackknife, "models": models}
+        watch = {"checkpoint": checkpoint, "progress": progress, "threads": threads}
+        return self._fit(_paired(X, y), dev, sources, how, watch)
+
+    def _fit(
+        self: E, X: Any, dev: Any, sources: dict[str, Any], how: dict[str, Any], watch: dict[str, Any], carrier: Carrier | None = None
+    ) -> E:
         names = [source["name"] for source in _TASKS[self._task]["sources"]]
         if unknown := set(sources) - set(names):
             raise UsageError(f"there is no source `{sorted(unknown)[0]}`; the sources are {', '.join(names)}")
         if X is not None:
-            sources.setdefault(names[0], _paired(X, y))
+            sources.setdefault(names[0], X)
         if not sources:
             raise UsageError(f"give the training data: {' or '.join(names)}")
         settings = {name: value for name, value in self._settings.items() if value is not None}
+        init = how["init"]
         with contextlib.ExitStack() as stack:
-            paths = [stack.enter_context(self._files(sources.get(name))) for name in names]
-            tell = stack.enter_context(listening(progress, self._epochs()))
+            lesson = {
+                **how,
+                "task": self._task,
+                "sources": [stack.enter_context(self._files(sources.get(name))) for name in names],
+                "settings": json.dumps(settings, default=os.fspath),
+                "init": None if init is None else init._trained(),
+                "tagger": stack.enter_context(_model_file(how["tagger"])),
+            }
             self._model = _consonant.train(
-                self._task,
-                paths,
-                stack.enter_context(self._files(dev)),
-                json.dumps(settings, default=os.fspath),
-                init=None if init is None else init._trained(),
-                tagger=stack.enter_context(_model_file(tagger)),
-                jackknife=jackknife,
-                models=models,
-                checkpoint=checkpoint,
-                listener=tell,
-                threads=threads,
+                **lesson,
+                dev=stack.enter_context(self._files(dev)),
+                checkpoint=watch["checkpoint"],
+                listener=stack.enter_context(listening(watch["progress"], self._epochs())),
+                threads=watch["threads"],
+                carry=None if carrier is None else stack.enter_context(carrier(lesson)),
             )
         return self
 

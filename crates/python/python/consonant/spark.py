@@ -11,6 +11,7 @@ import os
 from typing import Any, Iterable, Iterator, Sequence
 
 from . import bulk, load
+from .errors import UsageError
 from .nlp import Nlp
 
 __all__ = ["annotate", "arcs", "entities", "summarize", "tokens"]
@@ -26,41 +27,52 @@ def _opened(models: str | None, shipped: bool, layers: tuple[str, ...] | None) -
     return load(models, layers=layers)
 
 
-def _ship(df: Any, models: str | os.PathLike[str] | None) -> tuple[str | None, bool]:
-    """Sends a folder of models to the executors, packed, under a name that its content gives; a local session reads it where it is."""
+def _fingerprint(models: str | os.PathLike[str] | None) -> tuple[list[str], str]:
+    """The models of a folder, and a name that their content gives."""
     if models is None:
-        return None, False
+        return [], ""
+    names = sorted(name for name in os.listdir(models) if name.endswith(".model"))
+    digest = hashlib.sha256()
+    for name in names:
+        with open(os.path.join(models, name), "rb") as file:
+            digest.update(name.encode() + hashlib.sha256(file.read()).digest())
+    return names, f"consonant-{digest.hexdigest()[:16]}"
+
+
+def _ship(df: Any, models: str | os.PathLike[str] | None) -> tuple[str | None, bool, dict[str, str]]:
+    """Sends a folder of models to the executors, packed, under a name that its content gives; a local session reads it where it is.
+
+    Also tells what stands in the metadata of columns.
+    """
+    if models is None:
+        return None, False, bulk.METADATA
     context = df.sparkSession.sparkContext
     folder = os.fspath(models)
+    names, known = _fingerprint(models)
+    metadata = {**bulk.METADATA, "models": known}
     if context.master.startswith("local") and not context.master.startswith("local-cluster"):
-        return os.path.abspath(folder), False
+        return os.path.abspath(folder), False, metadata
     import tempfile
     import zipfile
 
-    names = sorted(name for name in os.listdir(folder) if name.endswith(".model"))
-    digest = hashlib.sha256()
-    for name in names:
-        with open(os.path.join(folder, name), "rb") as file:
-            digest.update(name.encode() + hashlib.sha256(file.read()).digest())
-    known = f"consonant-{digest.hexdigest()[:16]}"
     if not any(known in one for one in context.listArchives):
         path = os.path.join(tempfile.mkdtemp(prefix="consonant-"), f"{known}.zip")
         with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as packed:
             for name in names:
                 packed.write(os.path.join(folder, name), name)
         context.addArchive(f"{path}#{known}")
-    return known, True
+    return known, True, metadata
 
 
-def _schema(schema: Any) -> Any:
-    """Spark's schema of columns of Arrow, with the version in the metadata of the columns that are ours."""
+def _schema(schema: Any, metadata: dict[str, str]) -> Any:
+    """Spark's schema of columns of Arrow, with version and models in the metadata of the columns that are ours."""
     from pyspark.sql.pandas.types import from_arrow_schema
     from pyspark.sql.types import StructField, StructType
 
     ours = ("sentences", "entities", "error")
     fields = from_arrow_schema(schema).fields
     return StructType(
-        [StructField(each.name, each.dataType, each.nullable, bulk.METADATA if each.name in ours else each.metadata) for each in fields]
+        [StructField(each.name, each.dataType, each.nullable, metadata if each.name in ours else each.metadata) for each in fields]
     )
 
 
@@ -83,8 +95,9 @@ def annotate(
     wanted = None if layers is None else tuple(layers)
     empty = pyarrow.RecordBatch.from_pylist([], schema=to_arrow_schema(df.schema))
     here = load(models, layers=wanted)
-    schema = _schema(bulk.annotate(here, empty, text, on_error).schema)
-    name, shipped = _ship(df, models)
+    annotated = bulk.annotate(here, empty, text, on_error).schema
+    name, shipped, metadata = _ship(df, models)
+    schema = _schema(annotated, metadata)
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
@@ -137,10 +150,14 @@ def summarize(
     from pyspark.sql.types import DoubleType, StringType, StructField, StructType
 
     groups = [group_by] if isinstance(group_by, str) else list(group_by)
-    name, shipped = _ship(df, models)
+    if unknown := [column for column in [*groups, text] if column not in df.columns]:
+        raise UsageError(f"there is no column `{unknown[0]}`; the columns are {', '.join(df.columns)}")
+    if not isinstance(df.schema[text].dataType, StringType):
+        raise UsageError(f"the column `{text}` is {df.schema[text].dataType.simpleString()}; expected text (a string)")
+    name, shipped, metadata = _ship(df, models)
     fields = [df.schema[group] for group in groups]
     answers = [("summary", StringType()), ("value", DoubleType()), ("bound", DoubleType()), ("status", StringType())]
-    schema = StructType(fields + [StructField(column, kind, True, bulk.METADATA) for column, kind in answers])
+    schema = StructType(fields + [StructField(column, kind, True, metadata) for column, kind in answers])
 
     def work(table: Any) -> Any:
         texts = sorted(one for one in table.column(text).to_pylist() if one is not None)
