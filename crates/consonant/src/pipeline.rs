@@ -146,6 +146,7 @@ impl Pipeline {
     /// Finds the sentences of one text and annotates them.
     pub fn annotate(&self, text: &str) -> Result<Annotated, Error> {
         let mut document = self.segmenter.segment(text).map_err(Error::task)?;
+        mark_documents(document.sentences_mut());
         let certificates = self.annotate_sentences(document.sentences_mut())?;
         Ok(Annotated { document, certificates })
     }
@@ -154,6 +155,7 @@ impl Pipeline {
     pub fn sentences(&self, text: &str) -> Result<Vec<Sentence>, Error> {
         let segments = self.segmenter.passage(text, Start::Document, Some(0)).map_err(Error::task)?;
         let mut sentences = segments.sentences;
+        mark_documents(&mut sentences);
         self.annotate_sentences(&mut sentences)?;
         Ok(sentences)
     }
@@ -230,6 +232,19 @@ impl Pipeline {
         let mut sentences = segments.map_err(Error::task)?.sentences;
         sentences.first_mut().into_iter().filter(|_| starts).for_each(Sentence::mark_document);
         Ok(sentences)
+    }
+}
+
+/// Tells models that look beyond a sentence that a text is one document, or, where it is longer than they can look,
+/// several in a row.
+fn mark_documents(sentences: &mut [Sentence]) {
+    let mut bytes = DOCUMENT;
+    for sentence in sentences {
+        if bytes >= DOCUMENT {
+            sentence.mark_document();
+            bytes = 0;
+        }
+        bytes += (0..sentence.len()).map(|word| sentence.form(word).len() + 1).sum::<usize>();
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use consonant::text::Sentence;
 use consonant::text::jsonl::SentenceRecord;
 use consonant::{Pipeline, text};
 
@@ -90,4 +91,29 @@ fn english_is_as_its_examples_say() {
         }
     }
     assert!(surprises.is_empty(), "{right} of {} are right\n{surprises}", examples.len());
+}
+
+/// A text is one document, whether it comes whole or as a stream: names agree in the same way.
+#[test]
+fn whole_texts_and_streams_give_the_same_names() {
+    let pipeline = Pipeline::english().unwrap();
+    let name = "Olsen met Kate at the ferry. Dr. Olsen of Tessel Bank left Kiel. The Tessel Bank closed. Kiel was wet.\n\n";
+    let text = name.repeat(40);
+    let labels = |sentences: &[Sentence]| -> Vec<String> {
+        let words = |sentence: &Sentence| {
+            (0..sentence.len()).map(|word| sentence.entity_label(word).to_string()).collect::<Vec<_>>()
+        };
+        sentences.iter().flat_map(words).collect()
+    };
+    let mut streamed = Vec::new();
+    pipeline
+        .stream(text.as_bytes(), &"text".into(), |sentences, _| {
+            streamed.extend(labels(sentences));
+            Ok::<(), consonant::Error>(())
+        })
+        .unwrap();
+    let whole = pipeline.annotate(&text).unwrap();
+    assert_eq!(labels(whole.document.sentences()), streamed);
+    assert_eq!(labels(&pipeline.sentences(&text).unwrap()), streamed);
+    assert!(streamed.iter().any(|label| label != "O"));
 }

@@ -163,9 +163,9 @@ impl Tables {
             for block in 0..base.len() {
                 let prefixes = &mut prefixes[block * size..][..=end];
                 let here = plus(prefixes[j], scores[j - 1]);
-                for k in j + 1..=end {
+                for (k, prefix) in (j + 1..).zip(&mut prefixes[j + 1..]) {
                     let pair = self.pairs[block * size + pairs_below(k) + j];
-                    prefixes[k] = larger(sum(here, pair), prefixes[k]);
+                    *prefix = larger(sum(here, pair), *prefix);
                 }
             }
         }
