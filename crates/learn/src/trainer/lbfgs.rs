@@ -323,7 +323,13 @@ pub(super) fn train<P: Differentiate>(
         }
     }
     Checkpoint::remove(run.checkpoint.as_deref());
-    let last = x.iter().map(|&value| value as f32).collect();
+    let last: Vec<f32> = x.iter().map(|&value| value as f32).collect();
+    if let (true, Some(dev)) = (stopping.has_seen_nothing(), &mut run.dev) {
+        // There was nothing left to learn; what the weights are worth is asked for all the same.
+        let dev = Some(dev(&last)?);
+        let seconds = begin.elapsed().as_secs_f64();
+        stopping.epoch(EpochReport { epoch: first - 1, loss: value, errors: 0, dev, seconds }, &last);
+    }
     Ok(stopping.finish_with(stop, last))
 }
 

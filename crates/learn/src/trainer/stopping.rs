@@ -35,6 +35,11 @@ impl Stopping {
         perfect.then_some(Stop::Converged)
     }
 
+    /// Whether no epoch has ended yet.
+    pub(super) fn has_seen_nothing(&self) -> bool {
+        self.history.is_empty()
+    }
+
     /// The best weights, or the last ones where there was no dev set.
     pub(super) fn finish(self, stop: Stop, last: &AveragedWeights) -> Outcome {
         let mut weights = Vec::new();
