@@ -21,7 +21,7 @@ from ray.cluster_utils import Cluster
 
 import consonant.ray
 
-TEXTS = [f"Ann Smith met {n} people in Kiel. They can't row, said Dr. Lee of Google, who has {n} boats." for n in range(1200)]
+TEXTS = [f"Ann Smith met {n} people in Kiel. They can't row, said Dr. Lee of Google, who has {n} boats. " * 4 for n in range(1200)]
 
 
 def annotate(cluster, node):
@@ -44,7 +44,8 @@ def annotate(cluster, node):
     loser = threading.Thread(target=lose)
     loser.start()
     dataset = ray.data.from_arrow(rows).repartition(24)
-    options = {"concurrency": (1, 2), "batch_size": 16, "num_cpus": 0.5}
+    # An actor on each node from the start; the one that is lost finds room on the other.
+    options = {"concurrency": 2, "batch_size": 16, "num_cpus": 0.5, "scheduling_strategy": "SPREAD"}
     for row in consonant.ray.annotate(dataset, text="text", **options).iter_rows():
         found.append(row)
     loser.join()

@@ -8,9 +8,10 @@
 //! is asked for. The trainings of one task are stages: a worker passes one whose weights it is given.
 
 use std::fmt;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crate::LearnError;
 
@@ -84,6 +85,9 @@ struct Order {
     answer: Sender<Result<Vec<u8>, LearnError>>,
 }
 
+/// How often somebody who waits for an answer sees whether the training goes on.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// Works on shares of a training.
 #[derive(Debug)]
 pub struct Worker {
@@ -95,6 +99,23 @@ struct Inside {
     orders: Sender<Order>,
     thread: Option<JoinHandle<String>>,
     failure: String,
+}
+
+impl Inside {
+    /// The answer to an order, or nothing if the training ends without one. An order that comes as the training
+    /// ends may be taken by nobody and stay where it is, so the thread is looked at, too.
+    fn wait<T>(&self, answered: &Receiver<T>) -> Option<T> {
+        loop {
+            match answered.recv_timeout(LOOK) {
+                Ok(answer) => return Some(answer),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if self.thread.as_ref().is_none_or(JoinHandle::is_finished) {
+                return answered.try_recv().ok();
+            }
+        }
+    }
 }
 
 impl Worker {
@@ -119,8 +140,9 @@ impl Worker {
         let &Trip { stage, shares, state, finished } = trip;
         let (state, finished) = (state.to_vec(), finished.to_vec());
         // The training may have ended, now or before: then it has said why.
-        let sent = inside.orders.send(Order { stage, share, shares, state, finished, answer });
-        if let (Ok(()), Ok(answer)) = (sent, answered.recv()) {
+        if inside.orders.send(Order { stage, share, shares, state, finished, answer }).is_ok()
+            && let Some(answer) = inside.wait(&answered)
+        {
             return answer;
         }
         if let Some(thread) = inside.thread.take() {
