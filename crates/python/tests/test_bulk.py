@@ -206,6 +206,8 @@ def test_ray_loses_a_node_and_nothing_else(work):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == 0, said[-3000:]
+    if "no work to be lost at" in said:
+        pytest.skip("Ray gave the node no work before all was done")
 
 
 def test_ray_fits_and_refuses(ray, trees, tmp_path):
