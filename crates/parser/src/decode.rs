@@ -2,7 +2,8 @@
 //!
 //! First order is one call of the arborescence oracle. Beyond that, a binary variable stands for each
 //! candidate arc, and factors over them are made to agree: the tree, head automata on both sides of each
-//! head, the sequence of heads, pairs.
+//! head, the sequence of heads, pairs. Outside of training, [`ascent`](crate::ascent) narrows the problem
+//! first, and AD3 has what is left.
 
 use std::fmt;
 use std::time::Instant;

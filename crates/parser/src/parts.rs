@@ -351,31 +351,7 @@ impl TreeParts {
                 true => None,
                 false => arcs[side.head - 1].map(|arc| arc - side.incoming.start),
             };
-            let end = side.modifiers() + 1;
-            let is_on = |&j: &usize| j == end || heads[self.modifier(side, j) - 1] == side.head;
-            let (mut two_back, mut back) = (None, 0);
-            let mut emit = |index: Option<usize>| {
-                if let Some(index) = index {
-                    part(index);
-                }
-            };
-            for j in (1..=end).filter(is_on) {
-                emit(side.sibling(back, j));
-                if let Some(g) = incoming {
-                    if j < end {
-                        emit(side.grandparent(g, j));
-                    }
-                    emit(side.grand_sibling(g, back, j));
-                }
-                if let Some(i) = two_back {
-                    emit(side.tri_sibling(i, back, j));
-                }
-                if j < end && side.arbitrary_siblings.is_some() {
-                    (1..j).filter(is_on).for_each(|i| emit(side.arbitrary_sibling(i, j)));
-                }
-                two_back = Some(back);
-                back = j;
-            }
+            self.of_side(side, incoming, heads, &mut part);
         }
         for (at, start) in self.bigrams.iter().enumerate() {
             let (before, own) = (at + 1, at + 2);
@@ -383,6 +359,41 @@ impl TreeParts {
                 let own_arcs = self.arcs_into(own);
                 part(start + (a - self.first_arc[before]) * own_arcs.len() + b - own_arcs.start);
             }
+        }
+    }
+
+    /// Calls `part` with every part of one side of a tree, given the number of the arc into the side's head.
+    pub(crate) fn of_side(
+        &self,
+        side: &Side,
+        incoming: Option<usize>,
+        heads: &[usize],
+        mut part: impl FnMut(usize),
+    ) {
+        let end = side.modifiers() + 1;
+        let is_on = |&j: &usize| j == end || heads[self.modifier(side, j) - 1] == side.head;
+        let (mut two_back, mut back) = (None, 0);
+        let mut emit = |index: Option<usize>| {
+            if let Some(index) = index {
+                part(index);
+            }
+        };
+        for j in (1..=end).filter(is_on) {
+            emit(side.sibling(back, j));
+            if let Some(g) = incoming {
+                if j < end {
+                    emit(side.grandparent(g, j));
+                }
+                emit(side.grand_sibling(g, back, j));
+            }
+            if let Some(i) = two_back {
+                emit(side.tri_sibling(i, back, j));
+            }
+            if j < end && side.arbitrary_siblings.is_some() {
+                (1..j).filter(is_on).for_each(|i| emit(side.arbitrary_sibling(i, j)));
+            }
+            two_back = Some(back);
+            back = j;
         }
     }
 

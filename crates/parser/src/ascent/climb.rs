@@ -106,27 +106,11 @@ fn own_value<S: Copy + Into<f64>>(parts: &TreeParts, scores: &[S], heads: &[usiz
 
 /// The parts of one side of a head.
 fn side_value<S: Copy + Into<f64>>(parts: &TreeParts, scores: &[S], heads: &[usize], side: &Side) -> f64 {
-    let mut value = 0.0;
-    let mut add = |part: Option<usize>| value += part.map_or(0.0, |part| scores[part].into());
     let incoming = match side.incoming.is_empty() {
         true => None,
         false => parts.arc(heads[side.head - 1], side.head).map(|arc| arc - side.incoming.start),
     };
-    let end = side.modifiers() + 1;
-    let (mut two_back, mut back) = (None, 0);
-    for j in (1..=end).filter(|&j| j == end || heads[parts.modifier(side, j) - 1] == side.head) {
-        add(side.sibling(back, j));
-        if let Some(g) = incoming {
-            if j < end {
-                add(side.grandparent(g, j));
-            }
-            add(side.grand_sibling(g, back, j));
-        }
-        if let Some(i) = two_back {
-            add(side.tri_sibling(i, back, j));
-        }
-        two_back = Some(back);
-        back = j;
-    }
+    let mut value = 0.0;
+    parts.of_side(side, incoming, heads, |part| value += scores[part].into());
     value
 }
