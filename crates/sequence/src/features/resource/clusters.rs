@@ -13,22 +13,25 @@ const FORMAT: &str = "what `train clusters` writes, `bits<TAB>word[<TAB>count]` 
 /// Which cluster a word is in.
 #[derive(Debug, Clone, Default)]
 pub struct Clusters {
-    /// Lines `cluster<TAB>word`, sorted.
+    /// Lines `cluster<TAB>word<TAB>word…`, sorted. Older models have a line for each word.
     lines: String,
-    /// Where the line of a word begins, by the word's key: opening a model makes no string for each word.
-    places: FxHashMap<u64, u32>,
+    /// Where the line and the word begin, by the word's key: opening a model makes no string for each word.
+    places: FxHashMap<u64, (u32, u32)>,
 }
 
 impl Clusters {
     fn new(lines: String) -> Self {
         let mut places = FxHashMap::default();
-        places.reserve(lines.len() / 20);
+        places.reserve(lines.len() / 8);
         let mut start = 0;
         for line in lines.split_inclusive('\n') {
-            if let Some((_, word)) = line.trim_end_matches('\n').split_once('\t') {
-                places.insert(hash::key(word.as_bytes()), start);
+            let mut fields = line.trim_end_matches('\n').split('\t');
+            let mut place = start + fields.next().map_or(0, str::len) + 1;
+            for word in fields {
+                places.insert(hash::key(word.as_bytes()), (start as u32, place as u32));
+                place += word.len() + 1;
             }
-            start += line.len() as u32;
+            start += line.len();
         }
         Self { lines, places }
     }
@@ -67,14 +70,16 @@ impl Clusters {
 
     /// Every word with its cluster, sorted by cluster.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.lines.lines().filter_map(|line| line.split_once('\t')).map(|(cluster, word)| (word, cluster))
+        let clusters = self.lines.lines().filter_map(|line| line.split_once('\t'));
+        clusters.flat_map(|(cluster, words)| words.split('\t').map(move |word| (word, cluster)))
     }
 
     /// The cluster of a word.
     pub fn get(&self, word: &str) -> Option<&str> {
-        let &start = self.places.get(&hash::key(word.as_bytes()))?;
-        let (cluster, found) = self.lines[start as usize..].lines().next()?.split_once('\t')?;
-        (found == word).then_some(cluster)
+        let &(line, place) = self.places.get(&hash::key(word.as_bytes()))?;
+        let (cluster, _) = self.lines[line as usize..].split_once('\t')?;
+        let found = self.lines[place as usize..].strip_prefix(word)?;
+        found.starts_with(['\t', '\n']).then_some(cluster)
     }
 
     /// Adds the clusters to a model.
@@ -90,10 +95,18 @@ impl Clusters {
 
 impl FromIterator<(Box<str>, Box<str>)> for Clusters {
     fn from_iter<I: IntoIterator<Item = (Box<str>, Box<str>)>>(pairs: I) -> Self {
-        let lines = pairs.into_iter().map(|(word, cluster)| format!("{cluster}\t{word}\n"));
-        let mut lines: Vec<String> = lines.collect();
-        lines.sort_unstable();
-        Self::new(lines.concat())
+        let mut pairs: Vec<(Box<str>, Box<str>)> = pairs.into_iter().collect();
+        pairs.sort_unstable_by(|(a, one), (b, other)| (one, a).cmp(&(other, b)));
+        let mut lines = String::new();
+        for same in pairs.chunk_by(|(_, one), (_, other)| one == other) {
+            lines.push_str(&same[0].1);
+            for (word, _) in same {
+                lines.push('\t');
+                lines.push_str(word);
+            }
+            lines.push('\n');
+        }
+        Self::new(lines)
     }
 }
 
@@ -113,6 +126,20 @@ mod tests {
         // Readers may give a few bytes at a time.
         let again = Clusters::read("c", bytes[..3].chain(&bytes[3..]).chain(rest)).unwrap();
         assert_eq!(again.get("dog"), Some("0110"));
+    }
+
+    #[test]
+    fn a_line_for_each_word_is_read_too() {
+        let one = Clusters::new("01\tcat\n01\tdog\n1\tran\n".to_owned());
+        let several = Clusters::new("01\tcat\tdog\n1\tran\n".to_owned());
+        for word in ["cat", "dog", "ran", "do", "01", ""] {
+            assert_eq!(one.get(word), several.get(word), "{word}");
+        }
+        assert_eq!(several.get("dog"), Some("01"));
+        assert!(one.iter().eq(several.iter()));
+        assert!(
+            several.iter().map(|(w, c)| (w.into(), c.into())).collect::<Clusters>().iter().eq(one.iter())
+        );
     }
 
     #[test]
