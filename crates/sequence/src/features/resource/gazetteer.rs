@@ -1,8 +1,9 @@
 //! Lists of phrases, matched over several tokens.
 //!
 //! A phrase of one token after another is a path in a trie. The trie is stored as the set of the hashes of
-//! its nodes, in one flat table that is read as it lies in the file: a million phrases take a few tens of
-//! megabytes and no time to build at opening.
+//! its nodes, in one flat table that is read as it lies in the file: a million phrases take about ten
+//! megabytes and no time to build at opening. A table has half of each hash, since where it stands tells most
+//! of the other half: of a billion words about five are found in a list that does not have them.
 
 use std::io::BufRead;
 
@@ -12,7 +13,7 @@ use consonant_learn::model::{Model, ModelWriter};
 use super::super::FeatureError;
 
 const FORMAT: &str = "one phrase a line, its tokens separated by blanks";
-/// Most nodes of the trie: one table of 4 GiB.
+/// Most nodes of the trie: one table of 1.5 GiB.
 const MOST_NODES: usize = 1 << 28;
 const ROOT: u64 = 0x6761_7a65_7474_6565;
 
@@ -49,8 +50,8 @@ impl Place {
 #[derive(Debug, Clone)]
 pub struct Gazetteer {
     name: String,
-    /// Open addressing, power of two; 0 is free, the lowest bit says that a phrase ends here.
-    nodes: Vec<u64>,
+    /// Open addressing, a third of it free; 0 is free, the lowest bit says that a phrase ends here.
+    nodes: Vec<u32>,
 }
 
 impl Gazetteer {
@@ -82,6 +83,11 @@ impl Gazetteer {
         if nodes.is_empty() {
             return Err(FeatureError::EmptyResource { resource: resource(), expected: FORMAT });
         }
+        Ok(Self::new(name, nodes))
+    }
+
+    /// A table of nodes.
+    fn new(name: &str, mut nodes: Vec<u64>) -> Self {
         // A node that both ends a phrase and goes on is listed twice; the one that ends comes last and is
         // kept.
         nodes.sort_unstable();
@@ -92,12 +98,12 @@ impl Gazetteer {
             }
             same
         });
-        let mut table = vec![0u64; (2 * nodes.len()).next_power_of_two().max(2)];
+        let mut table = vec![0; nodes.len() * 3 / 2 + 2];
         for node in nodes {
             let slot = free_slot(&table, node);
-            table[slot] = node;
+            table[slot] |= node as u32;
         }
-        Ok(Self { name: name.to_owned(), nodes: table })
+        Self { name: name.to_owned(), nodes: table }
     }
 
     /// The name that features carry.
@@ -144,18 +150,27 @@ impl Gazetteer {
     }
 
     pub(super) fn store(&self, writer: &mut ModelWriter, number: usize) {
-        writer.array(format!("gazetteer.{number}"), &self.nodes);
+        writer.array(section(number), &self.nodes);
     }
 
     pub(super) fn open(model: &Model, number: usize, name: &str) -> Result<Self, FeatureError> {
-        let section = format!("gazetteer.{number}");
-        let nodes = model.array::<u64>(&section)?.to_vec();
-        let free = nodes.iter().filter(|&&node| node == 0).count();
-        if !nodes.len().is_power_of_two() || free == 0 {
+        let section = section(number);
+        if !model.has(&section) {
+            // Older models have whole hashes.
+            let nodes = model.array::<u64>(&format!("gazetteer.{number}"))?;
+            return Ok(Self::new(name, nodes.iter().copied().filter(|&node| node != 0).collect()));
+        }
+        let nodes = model.array::<u32>(&section)?.to_vec();
+        if nodes.iter().all(|&node| node != 0) {
             return Err(FeatureError::Damaged { section, what: "its table has no free place".to_owned() });
         }
         Ok(Self { name: name.to_owned(), nodes })
     }
+}
+
+/// Where a model keeps the table of a list.
+fn section(number: usize) -> String {
+    format!("gazetteer.{number}.nodes")
 }
 
 fn step(node: u64, token: u64) -> u64 {
@@ -164,11 +179,10 @@ fn step(node: u64, token: u64) -> u64 {
 }
 
 /// The slot of the node, or the free one where it would stand.
-fn free_slot(table: &[u64], node: u64) -> usize {
-    let mask = table.len() - 1;
-    let mut slot = (node >> 20) as usize & mask;
-    while table[slot] != 0 && (table[slot] ^ node) > 1 {
-        slot = (slot + 1) & mask;
+fn free_slot(table: &[u32], node: u64) -> usize {
+    let mut slot = ((node >> 32) * table.len() as u64 >> 32) as usize;
+    while table[slot] != 0 && (table[slot] ^ node as u32) > 1 {
+        slot = if slot + 1 == table.len() { 0 } else { slot + 1 };
     }
     slot
 }
