@@ -102,9 +102,13 @@ impl LabelParts {
 
     /// Turns a row of scores by entry into scores by label.
     pub(crate) fn gather(&self, entries: &[f32], labels: &mut [f32]) {
-        for (label, score) in labels.iter_mut().enumerate() {
-            let parts = &self.list[self.starts[label] as usize..self.starts[label + 1] as usize];
-            *score = parts.iter().fold(entries[label], |sum, &part| sum + entries[part as usize]);
+        let bounds = self.starts.iter().zip(&self.starts[1..]);
+        for ((score, &own), (&start, &end)) in labels.iter_mut().zip(entries).zip(bounds) {
+            // Nearly all labels of most tag sets have two parts.
+            *score = match self.list[start as usize..end as usize] {
+                [a, b] => own + entries[a as usize] + entries[b as usize],
+                ref parts => parts.iter().fold(own, |sum, &part| sum + entries[part as usize]),
+            };
         }
     }
 
