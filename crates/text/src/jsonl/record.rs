@@ -333,9 +333,12 @@ impl Record for AnyRecord {
 /// a file). In one that was changed, fields that are not of its type stay, in their order.
 pub fn write_record<T: Record>(record: &T, out: &mut impl Write) -> io::Result<()> {
     let raw = record.source().0.as_str();
+    // A record is made apart and written at once: a sink may have more to do than copying.
+    let mut line;
     if raw.is_empty() {
-        serde_json::to_writer(&mut *out, record)?;
-        return out.write_all(b"\n");
+        line = serde_json::to_vec(record)?;
+        line.push(b'\n');
+        return out.write_all(&line);
     }
     let json = raw.trim_start_matches('\u{feff}');
     if T::parse(json).is_ok_and(|before| before == *record) {
@@ -343,8 +346,9 @@ pub fn write_record<T: Record>(record: &T, out: &mut impl Write) -> io::Result<(
     }
     let mut object: Value = serde_json::from_str(json)?;
     merge(&mut object, serde_json::to_value(record)?);
-    serde_json::to_writer(&mut *out, &object)?;
-    out.write_all(b"\n")
+    line = serde_json::to_vec(&object)?;
+    line.push(b'\n');
+    out.write_all(&line)
 }
 
 /// Puts new values in the place of old ones; what only the old has stays.
