@@ -1,6 +1,7 @@
 //! What can go wrong with parsers.
 
 use consonant_learn::LearnError;
+use consonant_sequence::features::FeatureError;
 use consonant_task::Usage;
 use consonant_text::sentence::EditError;
 use thiserror::Error;
@@ -12,6 +13,12 @@ pub enum ParserError {
     /// From training or the model file.
     #[error(transparent)]
     Learn(#[from] LearnError),
+    /// From the file of word clusters.
+    #[error(transparent)]
+    Clusters(#[from] FeatureError),
+    /// A file that could not be opened.
+    #[error(transparent)]
+    Text(#[from] consonant_text::Error),
     /// From writing into a sentence.
     #[error(transparent)]
     Edit(#[from] EditError),

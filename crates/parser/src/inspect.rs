@@ -38,7 +38,7 @@ pub(crate) fn names<'a>(
             list.clear();
             features.of(&encoded, &parts, part, &mut list);
             for (position, number) in list.iter().map(|number| number & mask).enumerate() {
-                wanted.put(number.into(), 1.0, &|| name(sentence, &parts, part, position));
+                wanted.put(number.into(), 1.0, &|| name(sentence, vocabulary, &parts, part, position));
             }
         });
     }
@@ -46,7 +46,13 @@ pub(crate) fn names<'a>(
 }
 
 /// The name of a feature, given its place in the list of its part's features.
-fn name(sentence: &Sentence, parts: &TreeParts, part: Part<'_>, position: usize) -> String {
+fn name(
+    sentence: &Sentence,
+    vocabulary: &Vocabulary,
+    parts: &TreeParts,
+    part: Part<'_>,
+    position: usize,
+) -> String {
     // Words; 0 is the root, nothing stands for the start or end of a side.
     let member = |side: &Side, j: usize| (1..=side.modifiers()).contains(&j).then(|| parts.modifier(side, j));
     let grandparent = |side: &Side, g: usize| Some(parts.arcs()[side.incoming.start + g].0);
@@ -81,7 +87,8 @@ fn name(sentence: &Sentence, parts: &TreeParts, part: Part<'_>, position: usize)
     let mut name = format!("{kind} {way}").trim_end().to_owned();
     for (attribute, (role, word)) in attributes.iter().zip(roles.iter().zip(members)) {
         if *attribute != Attribute::Nothing {
-            let value = word.map_or_else(|| "<none>".to_owned(), |word| value(*attribute, sentence, word));
+            let value = |word| value(*attribute, sentence, vocabulary, word);
+            let value = word.map_or_else(|| "<none>".to_owned(), value);
             name += &format!(" {role}.{}={value}", attribute.name());
         }
     }
@@ -91,8 +98,8 @@ fn name(sentence: &Sentence, parts: &TreeParts, part: Part<'_>, position: usize)
     name
 }
 
-/// An attribute of a word as it stands in the sentence.
-fn value(attribute: Attribute, sentence: &Sentence, position: usize) -> String {
+/// An attribute of a word as the parser reads it.
+fn value(attribute: Attribute, sentence: &Sentence, vocabulary: &Vocabulary, position: usize) -> String {
     use Attribute::*;
     let column = |attribute: Attribute, position: usize| {
         let Some(word) = position.checked_sub(1).filter(|&word| word < sentence.len()) else {
@@ -104,7 +111,7 @@ fn value(attribute: Attribute, sentence: &Sentence, position: usize) -> String {
             Lemma => other(sentence.lemma(word), sentence.form(word)),
             Tag => other(sentence.xpos(word), sentence.upos(word)),
             Coarse => other(sentence.upos(word), sentence.xpos(word)),
-            _ => sentence.feats(word).to_owned(),
+            _ => vocabulary.morphology(sentence, word).text().to_owned(),
         }
     };
     let before = |attribute| match position {

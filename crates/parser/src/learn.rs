@@ -6,7 +6,8 @@ use consonant_learn::model::ModelWriter;
 use consonant_learn::parts::{PartList, PartProblem, Parts};
 use consonant_learn::table::{HashKernel, Precision};
 use consonant_learn::trainer::{Run, Scorer, train as train_online};
-use consonant_task::{Data, Trained, Watch};
+use consonant_sequence::features::Clusters;
+use consonant_task::{Data, Trained, Watch, open_file};
 use consonant_text::Sentence;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -15,7 +16,7 @@ use crate::decode::{TreeDecoder, TreeDecoderOptions};
 use crate::features::{Encoded, Features, Vocabulary};
 use crate::inspect;
 use crate::label;
-use crate::model::{Description, LABELS, PARTS, TASK, VOCABULARY};
+use crate::model::{Description, LABELS, PARTS, TASK};
 use crate::parts::{PartKinds, TreeParts};
 use crate::prune::{self, Pruner, PruningLimits, PruningWorkspace};
 use crate::score::ScoreWorkspace;
@@ -158,7 +159,11 @@ pub(crate) fn train(
 ) -> Result<Trained, ParserError> {
     settings.check_together()?;
     let (sentences, kinds, root_children) = (data.items(), settings.part_kinds(), settings.root_children());
-    let vocabulary = Vocabulary::gather(sentences, settings.ignored_columns());
+    let clusters = settings.clusters.as_ref().map(|file| {
+        let path = file.path();
+        Ok::<_, ParserError>(Clusters::read(&path.display().to_string(), open_file(path)?)?)
+    });
+    let vocabulary = Vocabulary::gather(sentences, settings.ignored_columns(), clusters.transpose()?);
     let mut labels = Vec::new();
     let dev = data.dev;
     let mut data = encode(sentences, settings, &vocabulary, &mut labels, watch)?;
@@ -230,7 +235,7 @@ pub(crate) fn train(
     };
     let mut model = ModelWriter::new(TASK, serde_json::json!(description));
     Pruner::store(&mut model, &pruner_weights);
-    model.array(VOCABULARY, vocabulary.keys());
+    vocabulary.store(&mut model);
     HashKernel::store(&mut model, PARTS, &trained.weights, Precision::Half);
     HashKernel::store(&mut model, LABELS, &label_weights, Precision::Half);
     let arcs_of =

@@ -32,7 +32,6 @@ pub const TASK: &str = "parser";
 const NODES: usize = 30;
 pub(crate) const PARTS: &str = "parts";
 pub(crate) const LABELS: &str = "labels";
-pub(crate) const VOCABULARY: &str = "vocabulary";
 
 /// How a parser was made; the metadata of its file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -139,10 +138,7 @@ impl Task for Parser {
             parts: HashKernel::open(model, PARTS)?,
             labels: HashKernel::open(model, LABELS)?,
             names: FeatureNames::open(model, PARTS)?,
-            vocabulary: Arc::new(Vocabulary::from_keys(
-                model.array::<u64>(VOCABULARY)?.to_vec(),
-                settings.ignored_columns(),
-            )),
+            vocabulary: Arc::new(Vocabulary::open(model, settings.ignored_columns())?),
             description: Arc::new(description),
             calibration: Calibration::open(model)?.map(Arc::new),
             workers: Workers::new(),

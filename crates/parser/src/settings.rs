@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::str::FromStr;
 
-use consonant_learn::settings::{Arity, SettingValue};
+use consonant_learn::settings::{Arity, InputFile, SettingValue};
 use consonant_learn::trainer::{Method, Parameter, Training};
 use consonant_map::oracle::arborescence::RootChildren;
 use consonant_task::{Solver, Usage};
@@ -69,6 +69,9 @@ consonant_task::settings! {
         skip_broken: bool = false, "";
         /// Columns not to look at, because the input will not have them: lemmas, features.
         ignored: Switches<Column> = Switches::default(), "COLUMN,…" as "ignore";
+        /// Word clusters: `bits<TAB>word` or `word<TAB>cluster`, or what `train clusters` writes. They stand in for morphological
+        /// features where a word has none.
+        clusters: Option<InputFile> = None, "FILE";
         /// Weights of parts, as a power of two: one less halves most of the model.
         bits: u32 = 23, "N" in 8.0..=30.0;
         /// Weights of labels, as a power of two.

@@ -1,6 +1,7 @@
 //! Training on a small made-up language, and what is refused.
 
 use consonant_learn::model::Model;
+use consonant_learn::settings::InputFile;
 use consonant_learn::trainer::Method;
 use consonant_map::solver;
 use consonant_parser::{Column, Parser, ParserError, ParserOptions, ParserSettings, PartKind, Switches};
@@ -288,4 +289,48 @@ fn the_graph_of_a_sentence_is_what_decoding_solves() {
         assert_eq!(heads, decoded[0].heads());
     }
     assert!(parser.graph(&Sentence::new()).unwrap().is_none());
+}
+
+/// The tags say nothing, and the words at the end were never seen: only clusters tell what they are.
+#[test]
+fn clusters_stand_in_for_morphology() {
+    let nouns = ["ra", "ri", "ro", "ru", "sa", "si"];
+    let verbs = ["ka", "ki", "ko", "ku", "ta", "ti"];
+    let sentence = |noun: &str, verb: &str, swapped: bool| {
+        let (first, second) = if swapped { (verb, noun) } else { (noun, verb) };
+        let [one, other] = if swapped { [(0, "root"), (1, "obj")] } else { [(2, "nsubj"), (0, "root")] };
+        format!(
+            "1\t{first}\t_\tX\t_\t_\t{}\t{}\t_\t_\n2\t{second}\t_\tX\t_\t_\t{}\t{}\t_\t_\n\n",
+            one.0, one.1, other.0, other.1
+        )
+    };
+    let read = |text: &str| -> Vec<Sentence> {
+        SentenceReader::conllu(text.as_bytes(), "made up").collect::<Result<_, _>>().unwrap()
+    };
+    let mut text = String::new();
+    for (number, noun) in nouns.iter().enumerate() {
+        for (other, verb) in verbs.iter().enumerate() {
+            text += &sentence(noun, verb, (number + other) % 2 == 0);
+        }
+    }
+    let held_out = read(&(sentence("wo", "pu", false) + &sentence("we", "pe", true)));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("words.clusters");
+    let list = |bits: &str, words: &[&str]| -> String {
+        words.iter().map(|word| format!("{bits}\t{word}\n")).collect()
+    };
+    let words = list("0101011", &nouns) + &list("0101011", &["wo", "we"]);
+    std::fs::write(&path, words + &list("1101011", &verbs) + &list("1101011", &["pu", "pe"])).unwrap();
+    let right = |settings: &ParserSettings| {
+        let mut parsed = held_out.clone();
+        parse(&parser(&read(&text), settings), &mut parsed);
+        let same = |(gold, found): (&Sentence, &Sentence)| gold.heads() == found.heads();
+        held_out.iter().zip(&parsed).filter(|pair| same((pair.0, pair.1))).count()
+    };
+    let settings = small(1).epochs(8usize);
+    assert_eq!(right(&settings.clone().clusters(InputFile::from(path.clone()))), 2);
+    assert!(right(&settings) < 2);
+    let missing =
+        train(&held_out, &settings.clusters(InputFile::from(folder.path().join("none")))).unwrap_err();
+    assert!(missing.to_string().contains("none"), "{missing}");
 }

@@ -15,8 +15,14 @@ pub(crate) use template::Attribute;
 use std::ops::Range;
 
 use consonant_learn::hash::{Fingerprint, combine, key};
+use consonant_learn::model::{Model, ModelWriter};
+use consonant_sequence::features::Clusters;
 use consonant_text::Sentence;
 use rustc_hash::FxHashMap;
+
+use crate::ParserError;
+
+const VOCABULARY: &str = "vocabulary";
 
 /// Forms and lemmas that occur less often in training are known by their shape alone.
 const LEAST_COUNT: u32 = 2;
@@ -31,16 +37,22 @@ pub struct IgnoredColumns {
 }
 
 /// The words that have keys of their own, and what is read of them.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Vocabulary {
     /// Keys of forms and lemmas, sorted.
     keys: Vec<u64>,
     ignored: IgnoredColumns,
+    /// What stands for the morphological features of words that have none.
+    clusters: Option<Clusters>,
 }
 
 impl Vocabulary {
     /// The words that occur often enough in training.
-    pub fn gather<'a>(sentences: impl IntoIterator<Item = &'a Sentence>, ignored: IgnoredColumns) -> Self {
+    pub fn gather<'a>(
+        sentences: impl IntoIterator<Item = &'a Sentence>,
+        ignored: IgnoredColumns,
+        clusters: Option<Clusters>,
+    ) -> Self {
         let mut counts: FxHashMap<u64, u32> = FxHashMap::default();
         let mut buffer = String::new();
         for sentence in sentences {
@@ -52,22 +64,55 @@ impl Vocabulary {
         let mut keys: Vec<u64> =
             counts.into_iter().filter(|&(_, count)| count >= LEAST_COUNT).map(|(key, _)| key).collect();
         keys.sort_unstable();
-        Self { keys, ignored }
+        Self { keys, ignored, clusters }
     }
 
-    /// From keys that were stored.
-    pub fn from_keys(mut keys: Vec<u64>, ignored: IgnoredColumns) -> Self {
+    /// Takes the words out of a model.
+    pub(crate) fn open(model: &Model, ignored: IgnoredColumns) -> Result<Self, ParserError> {
+        let mut keys = model.array::<u64>(VOCABULARY)?.to_vec();
         keys.sort_unstable();
-        Self { keys, ignored }
+        Ok(Self { keys, ignored, clusters: Clusters::open(model)? })
     }
 
-    /// All keys, sorted.
-    pub fn keys(&self) -> &[u64] {
-        &self.keys
+    /// Adds the words to a model.
+    pub(crate) fn store(&self, writer: &mut ModelWriter) {
+        writer.array(VOCABULARY, &self.keys);
+        if let Some(clusters) = &self.clusters {
+            clusters.store(writer);
+        }
+    }
+
+    /// What is known of a word's form beside its letters.
+    pub(crate) fn morphology<'v>(&'v self, sentence: &'v Sentence, word: usize) -> Morphology<'v> {
+        match sentence.feats(word) {
+            features if features != "_" && !self.ignored.features => Morphology::Features(features),
+            _ => self
+                .clusters
+                .as_ref()
+                .and_then(|clusters| clusters.get(sentence.form(word)))
+                .map_or(Morphology::None, Morphology::Cluster),
+        }
     }
 
     fn contains(&self, key: u64) -> bool {
         self.keys.binary_search(&key).is_ok()
+    }
+}
+
+/// Morphological features, or the cluster of a word that has none.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Morphology<'v> {
+    Features(&'v str),
+    Cluster(&'v str),
+    None,
+}
+
+impl<'v> Morphology<'v> {
+    pub(crate) fn text(self) -> &'v str {
+        match self {
+            Self::Features(text) | Self::Cluster(text) => text,
+            Self::None => "_",
+        }
     }
 }
 
@@ -148,6 +193,8 @@ pub struct Encoded {
 
 /// The most morphological features of a token that are looked at one by one.
 const MOST_ATOMS: usize = 8;
+/// How much of a cluster's name is looked at besides all of it.
+const CLUSTER_BITS: [usize; 2] = [4, 6];
 
 impl Encoded {
     /// Encodes a sentence.
@@ -201,10 +248,17 @@ impl Encoded {
         let (upos, xpos) = (sentence.upos(word), sentence.xpos(word));
         let coarse = key(if upos == "_" { xpos } else { upos }.as_bytes());
         let tag = key(if xpos == "_" { upos } else { xpos }.as_bytes());
-        let feats = if vocabulary.ignored.features { "_" } else { sentence.feats(word) };
         let first_atom = self.atoms.len() as u32;
-        if feats != "_" {
-            self.atoms.extend(feats.split('|').take(MOST_ATOMS).map(|atom| key(atom.as_bytes())));
+        let morphology = vocabulary.morphology(sentence, word);
+        match morphology {
+            Morphology::Features(features) => {
+                self.atoms.extend(features.split('|').take(MOST_ATOMS).map(|atom| key(atom.as_bytes())));
+            }
+            Morphology::Cluster(bits) => {
+                let beginnings = CLUSTER_BITS.iter().filter_map(|&length| bits.get(..length));
+                self.atoms.extend(beginnings.map(|bits| key(bits.as_bytes())));
+            }
+            Morphology::None => {}
         }
         let mut values = [0; Attribute::COUNT];
         let mut set = |attribute: Attribute, value: u64| values[attribute as usize] = value;
@@ -212,7 +266,7 @@ impl Encoded {
         set(Attribute::Lemma, known(lemma_key(sentence, word, vocabulary.ignored.lemmas, buffer)));
         set(Attribute::Tag, combine(tag, 4));
         set(Attribute::Coarse, combine(coarse, 5));
-        set(Attribute::Morphology, combine(key(feats.as_bytes()), 6));
+        set(Attribute::Morphology, combine(key(morphology.text().as_bytes()), 6));
         Token { values, first_atom, atoms: self.atoms.len() as u32 - first_atom, bit: (coarse >> 58) as u8 }
     }
 
