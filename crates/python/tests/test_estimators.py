@@ -69,6 +69,20 @@ def test_a_segmenter(trees):
     assert segmenter.score(trees) > 0.8
 
 
+def test_clusters(tmp_path):
+    texts = [f"the {noun} {verb} ." for noun in ("dog", "cat", "bird") for verb in ("ran", "sat", "slept")] * 3
+    clusters = consonant.Clusters(count=4, min_count=1).fit(texts)
+    found = dict(clusters.predict("the dog slept .")[0][0])
+    assert found["dog"] is not None and found["dog"] != found["slept"]
+    assert found["dog"] == dict(clusters.predict(["the cat ran ."])[0][0])["cat"]
+    clusters.save(tmp_path / "words.clusters")
+    assert consonant.open(tmp_path / "words.clusters").predict("the dog")[0][0] == clusters.predict("the dog")[0][0]
+    tagger = consonant.Tagger(epochs=5, clusters=str(tmp_path / "words.clusters"))
+    assert tagger.fit([[("dog", "NOUN"), ("ran", "VERB")]]).predict([["cat", "sat"]]) == [["NOUN", "VERB"]]
+    with pytest.raises(consonant.UsageError, match="nothing to score"):
+        clusters.score(texts)
+
+
 def chat(count):
     units = [{"author": "ann", "time": None, "text": "how do I boot?"}, {"author": "bob", "time": None, "text": "ann: press it"}]
     return [{"id": str(number), "units": units, "links": [[1, 0]]} for number in range(count)]

@@ -10,7 +10,7 @@
 
 - :func:`load`: raw text to sentences, tags, names and trees; summaries; columns of Arrow.
 - :class:`Tagger`, :class:`Lemmatizer`, :class:`NER`, :class:`Parser`, :class:`Summarizer`, :class:`Linker`, :class:`Segmenter`: trained on your data;
-  :func:`open` opens what they saved.
+  :class:`Clusters`, classes of words from raw text; :func:`open` opens what they saved.
 - :class:`CRF`: feature dictionaries in, labels out, as sklearn-crfsuite's.
 - :func:`link`: a chat log, and who answers whom in it.
 - :class:`Problem`: scores and constraints of your own; :mod:`consonant.decode`: labels and trees for scores in NumPy arrays.
@@ -34,7 +34,7 @@ from ._consonant import (
 from .conversations import Conversation, link
 from .crf import CRF
 from .errors import DataError, Error, ModelError, ProblemError, TaskError, UsageError
-from .estimators import NER, Estimator, Lemmatizer, Linker, Parser, Segmenter, Summarizer, Tagger, open
+from .estimators import NER, Clusters, Estimator, Lemmatizer, Linker, Parser, Segmenter, Summarizer, Tagger, open
 from .formats import check, conllu, convert
 from .nlp import Nlp, Summary, SummarySentence, load
 from .problem import Problem
@@ -43,6 +43,7 @@ __all__ = [
     "CRF",
     "NER",
     "Certificate",
+    "Clusters",
     "Constraint",
     "Conversation",
     "DataError",

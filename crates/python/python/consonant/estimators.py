@@ -19,7 +19,7 @@ from .progress import Progress, listening
 if TYPE_CHECKING:
     import inspect
 
-__all__ = ["NER", "Estimator", "Lemmatizer", "Linker", "Parser", "Segmenter", "Summarizer", "Tagger", "open"]
+__all__ = ["NER", "Clusters", "Estimator", "Lemmatizer", "Linker", "Parser", "Segmenter", "Summarizer", "Tagger", "open"]
 
 E = TypeVar("E", bound="Estimator")
 #: Makes, of what a training learns from, what takes its shares to workers.
@@ -360,23 +360,27 @@ class Parser(Estimator, task="parser"):
         return float(scores["LAS"]["f1"])
 
 
-class Segmenter(Estimator, task="segmenter"):
-    """Sentences and tokens of raw text, trained on CoNLL-U. ``predict`` gives the sentences of each text, as lists of words; ``score`` the F1 of
-    words."""
+class _Texts(Estimator):
+    """Tasks that read raw text."""
 
     def predict(self, X: Any, **options: Any) -> list[Any]:
         texts = [X] if isinstance(X, (str, os.PathLike)) else list(X)
-        answers = []
-        for text in texts:
-            predicted = self._segmented(text, **options)
-            answers.append([sentence.layer("form") for sentence in Doc.parse(predicted).sents] if predicted.strip() else [])
-        return answers
+        predicted = (self._segmented(text, **options) for text in texts)
+        return [self._answers(text) if text.strip() else [] for text in predicted]
 
     def _segmented(self, text: Any, **options: Any) -> str:
         if isinstance(text, os.PathLike):
             return self.annotate(text, **options)[0]
         with data.files(text + "\n", str, ".txt") as paths:
             return self._trained().predict(paths, json.dumps(options))[0]
+
+
+class Segmenter(_Texts, task="segmenter"):
+    """Sentences and tokens of raw text, trained on CoNLL-U. ``predict`` gives the sentences of each text, as lists of words; ``score`` the F1 of
+    words."""
+
+    def _answer(self, sentence: _consonant.Sentence) -> Any:
+        return sentence.layer("form")
 
     def _written(self, path: str) -> str:
         return ".conllu"
@@ -390,6 +394,29 @@ class Segmenter(Estimator, task="segmenter"):
 
     def _main(self, scores: dict[str, Any]) -> float:
         return float(scores["Words"]["f1"])
+
+
+class Clusters(_Texts, task="clusters"):
+    """Classes of words that stand in the same surroundings, learned from raw text: a path, a text, or a list of texts. Taggers, recognizers of names
+    and parsers take them by the setting ``clusters``, as a file that ``save`` wrote. ``predict`` gives the sentences of each text, as lists of words with
+    their clusters (``None`` for words that are in none); there is nothing to score.
+
+    >>> Clusters(count=2, min_count=1).fit("a dog ran. a cat ran. a dog sat. a cat sat.").predict("a bird ran")[0][0][1]
+    ('bird', None)
+    """
+
+    _ending = ".txt"
+
+    def _text(self, given: Any) -> str:
+        return given if isinstance(given, str) else "\n\n".join(given)
+
+    def _answer(self, sentence: _consonant.Sentence) -> Any:
+        marks = ((word.misc or "").split("|") for word in sentence)
+        clusters = (next((mark.removeprefix("Cluster=") for mark in own if mark.startswith("Cluster=")), None) for own in marks)
+        return list(zip(sentence.layer("form"), clusters))
+
+    def evaluate(self, X: Any, y: Any = None, **options: Any) -> dict[str, Any]:
+        raise UsageError("clusters are learned without gold data, so that there is nothing to score")
 
 
 class _Records(Estimator):
