@@ -48,6 +48,20 @@ def test_rows_that_cannot_be_annotated(nlp):
         bulk.annotate(nlp, broken, "text", "fail")
     with pytest.raises(consonant.UsageError, match="on_error"):
         bulk.check("ignore")
+    with pytest.raises(consonant.UsageError, match="max_bytes"):
+        bulk.check("fail", 0)
+
+
+@pytest.mark.parametrize("kind", [pyarrow.string(), pyarrow.large_string(), pyarrow.binary()])
+def test_rows_that_are_too_long_are_named(nlp, kind):
+    long = pyarrow.record_batch({"text": pyarrow.array(["Ann left.", "Ann left. " * 9, None], kind)})
+    out = bulk.annotate(nlp, long, "text", "column", 50)
+    assert [error and error[:42] for error in out.column("error").to_pylist()] == [None, "row 1 of the batch: the text has 90 bytes ", None]
+    assert out.column("sentences").is_null().to_pylist() == [False, True, True] and out.column("text").equals(long.column("text"))
+    with pytest.raises(consonant.DataError, match="row 1 of the batch: .* at most 50 are taken"):
+        bulk.annotate(nlp, long, "text", "fail", 50)
+    whole = bulk.annotate(nlp, long, "text", "column")
+    assert whole.column("error").null_count == 3 and whole.column("sentences").null_count == 1
 
 
 @pytest.fixture(scope="module")

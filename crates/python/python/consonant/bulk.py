@@ -5,20 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from ._consonant import __version__
-from .errors import Error, UsageError
+from .errors import DataError, UsageError
 from .nlp import Nlp
 
 #: Whose words the columns are; stands in the metadata of what is written.
 METADATA = {"consonant": __version__}
+#: A row with more bytes of text is refused: one worker would be at it for minutes while the others wait.
+MAX_BYTES = 10_000_000
 
 
-def check(on_error: str) -> None:
-    """Refuses what is no way to treat errors."""
+def check(on_error: str, max_bytes: int = MAX_BYTES) -> None:
+    """Refuses what is no way to treat errors, and no limit."""
+    if max_bytes < 1:
+        raise UsageError(f"max_bytes={max_bytes} would refuse every row; give a number from 1")
     if on_error not in ("column", "fail"):
         raise UsageError(f"there is no on_error={on_error!r}; say 'column' (the error stands beside its row) or 'fail'")
 
 
-def annotate(nlp: Nlp, batch: Any, text: str, on_error: str) -> Any:
+def annotate(nlp: Nlp, batch: Any, text: str, on_error: str, max_bytes: int = MAX_BYTES) -> Any:
     """A record batch of pyarrow with the columns ``sentences`` and ``entities``; with ``on_error="column"`` also ``error``, null where all is well.
 
     >>> import consonant, pyarrow
@@ -30,7 +34,9 @@ def annotate(nlp: Nlp, batch: Any, text: str, on_error: str) -> Any:
     import pyarrow
 
     errors: dict[int, str] = {}
-    given = _decoded(batch, text, errors, on_error)
+    given = _readable(batch, text, errors, max_bytes)
+    if errors and on_error == "fail":
+        raise DataError(next(iter(errors.values())))
     out = pyarrow.record_batch(nlp.annotate_batch(given, text, threads=1))
     place = out.schema.get_field_index(text)
     if given is not batch:
@@ -41,20 +47,30 @@ def annotate(nlp: Nlp, batch: Any, text: str, on_error: str) -> Any:
     return out.replace_schema_metadata({**(out.schema.metadata or {}), **METADATA})
 
 
-def _decoded(batch: Any, text: str, errors: dict[int, str], on_error: str) -> Any:
-    """The batch with a column of text; bytes are decoded row by row."""
+def _readable(batch: Any, text: str, errors: dict[int, str], max_bytes: int) -> Any:
+    """The batch with a column of text, null in rows that cannot be annotated; bytes are decoded row by row."""
     import pyarrow
+    import pyarrow.compute
 
     place = batch.schema.get_field_index(text)
-    if place < 0 or not (pyarrow.types.is_binary(batch.schema.field(place).type) or pyarrow.types.is_large_binary(batch.schema.field(place).type)):
+    if place < 0:
+        return batch
+    column, kind = batch.column(place), batch.schema.field(place).type
+    is_bytes = pyarrow.types.is_binary(kind) or pyarrow.types.is_large_binary(kind)
+    if not is_bytes and not pyarrow.types.is_string(kind) and not pyarrow.types.is_large_string(kind):
+        return batch
+    sizes = pyarrow.compute.binary_length(column)
+    if not is_bytes and (pyarrow.compute.max(sizes).as_py() or 0) <= max_bytes:
         return batch
     texts = []
-    for row, value in enumerate(batch.column(place).to_pylist()):
+    for row, size in enumerate(sizes.to_pylist()):
         try:
-            texts.append(None if value is None else value.decode("utf-8"))
-        except UnicodeDecodeError as error:
-            errors[row] = f"row {row} of the batch: the text is not UTF-8 (byte {error.start})"
-            if on_error == "fail":
-                raise Error(errors[row]) from error
+            if size is not None and size > max_bytes:
+                raise DataError(f"the text has {size:,} bytes and at most {max_bytes:,} are taken; cut it into parts, or give a larger max_bytes")
+            value = column[row].as_py()
+            texts.append(value.decode("utf-8") if isinstance(value, bytes) else value)
+        except (DataError, UnicodeDecodeError) as error:
+            problem = f"the text is not UTF-8 (byte {error.start})" if isinstance(error, UnicodeDecodeError) else str(error)
+            errors[row] = f"row {row} of the batch: {problem}"
             texts.append(None)
-    return batch.set_column(place, text, pyarrow.array(texts, pyarrow.string()))
+    return batch.set_column(place, text, pyarrow.array(texts, pyarrow.large_string() if kind == pyarrow.large_string() else pyarrow.string()))

@@ -25,16 +25,21 @@ class Annotator:
     """A pipeline that an actor of Ray keeps open."""
 
     def __init__(
-        self, text: str = "text", models: str | None = None, layers: list[str] | None = None, on_error: str = "fail"
+        self,
+        text: str = "text",
+        models: str | None = None,
+        layers: list[str] | None = None,
+        on_error: str = "fail",
+        max_bytes: int = bulk.MAX_BYTES,
     ) -> None:
-        self.text, self.on_error = text, on_error
+        self.how = (text, on_error, max_bytes)
         self.nlp = load(models, layers=layers)
 
     def __call__(self, table: Any) -> Any:
         import pyarrow
 
         batches = table.combine_chunks().to_batches() or [pyarrow.RecordBatch.from_pylist([], schema=table.schema)]
-        return pyarrow.Table.from_batches([bulk.annotate(self.nlp, batch, self.text, self.on_error) for batch in batches])
+        return pyarrow.Table.from_batches([bulk.annotate(self.nlp, batch, *self.how) for batch in batches])
 
 
 def annotate(
@@ -44,23 +49,25 @@ def annotate(
     layers: Iterable[str] | None = None,
     models: str | os.PathLike[str] | None = None,
     on_error: str = "fail",
+    max_bytes: int = bulk.MAX_BYTES,
     concurrency: int | tuple[int, int] = 1,
     **options: Any,
 ) -> Any:
     """Adds the columns ``sentences`` and ``entities`` to a dataset of Ray, as ``nlp.annotate_batch`` does; ``concurrency`` actors work on it, or between so many and so many.
 
-    ``models`` is a folder that every node sees. With ``on_error="column"`` a row that cannot be annotated has its error in the column ``error``. ``options`` go to
-    ``map_batches``.
+    ``models`` is a folder that every node sees. With ``on_error="column"`` a row that cannot be annotated has its error in the column ``error``; a row of more than
+    ``max_bytes`` bytes is such a row. ``options`` go to ``map_batches``.
     """
     from ray.data import ActorPoolStrategy
 
-    bulk.check(on_error)
+    bulk.check(on_error, max_bytes)
     fewest, most = (concurrency, concurrency) if isinstance(concurrency, int) else concurrency
     given = {
         "text": text,
         "models": None if models is None else os.path.abspath(os.fspath(models)),
         "layers": None if layers is None else list(layers),
         "on_error": on_error,
+        "max_bytes": max_bytes,
     }
     actors = ActorPoolStrategy(min_size=fewest, max_size=most)
     return ds.map_batches(Annotator, fn_constructor_kwargs=given, batch_format="pyarrow", compute=actors, **{"batch_size": 256, **options})

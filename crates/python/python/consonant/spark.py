@@ -83,15 +83,17 @@ def annotate(
     layers: Iterable[str] | None = None,
     models: str | os.PathLike[str] | None = None,
     on_error: str = "fail",
+    max_bytes: int = bulk.MAX_BYTES,
 ) -> Any:
     """Adds the columns ``sentences`` and ``entities`` to a data frame of Spark, as ``nlp.annotate_batch`` does.
 
     With ``on_error="column"`` a row that cannot be annotated has its error in the column ``error``; otherwise the job fails and says which row it was.
+    A row of more than ``max_bytes`` bytes is such a row.
     """
     import pyarrow
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    bulk.check(on_error)
+    bulk.check(on_error, max_bytes)
     wanted = None if layers is None else tuple(layers)
     empty = pyarrow.RecordBatch.from_pylist([], schema=to_arrow_schema(df.schema))
     here = load(models, layers=wanted)
@@ -101,7 +103,7 @@ def annotate(
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
-            yield bulk.annotate(_opened(name, shipped, wanted), batch, text, on_error)
+            yield bulk.annotate(_opened(name, shipped, wanted), batch, text, on_error, max_bytes)
 
     return df.mapInArrow(work, schema)
 
