@@ -33,8 +33,9 @@ use consonant::plot::{Chart, Series, digits};
   consonant solve problem.json --format json --output answer.json
   consonant solve problem.json --hint answer.json
 
-The problem is UAI, log-UAI (.loguai), AD3's .fg, or our JSON (see docs/map.md). A problem without a solution is
-told as \"infeasible\", with exit code 0: that is an answer.")]
+The problem is UAI, log-UAI (.loguai), AD3's .fg, a linear program over 0 and 1 (.lp, .mps), cost functions
+(.wcsp, .cfn), or our JSON (see docs/map.md). A problem without a solution is told as
+\"infeasible\", with exit code 0: that is an answer.")]
 pub struct Solve {
     /// The problem; `-` or none is standard input.
     #[arg(value_name = "PROBLEM", default_value = "-")]
@@ -337,7 +338,7 @@ fn read_problem(path: &Path, format: Option<Format>) -> Result<(String, Problem)
         bail!("{name}: the file is empty; expected a problem");
     }
     let Some(format) = format.or_else(|| Format::guess(&name, text)) else {
-        bail!("{name}: cannot tell the format; say --from uai, loguai, fg or json");
+        bail!("{name}: cannot tell the format; say --from uai, loguai, fg, json, lp, mps, wcsp or cfn");
     };
     let problem = problem::read(text, format).map_err(|error| placed(&name, error))?;
     Ok((name, problem))
