@@ -114,11 +114,12 @@ fn simplify(factor: &mut Factor) {
     // As much as the engine's own tolerance lets pass.
     let most = (limit / cost * (1.0 + 1e-12)).floor();
     let count = factor.literals.len();
-    if most + 1.0 == count as f64 {
+    // Of two literals, at most one and at least one of their negations say the same: the plainer one is taken.
+    if most == 1.0 && (count != 2 || !factor.literals[0].negated) {
+        factor.kind = Kind::AtMostOne;
+    } else if most + 1.0 == count as f64 {
         factor.literals.iter_mut().for_each(|literal| *literal = !*literal);
         factor.kind = Kind::AtLeastOne;
-    } else if most == 1.0 {
-        factor.kind = Kind::AtMostOne;
     } else if most < count as f64 {
         factor.kind = Kind::Budget { limit: most as usize };
     } else {
