@@ -1,6 +1,6 @@
 //! What every solver returns: an assignment and its certificate.
 
-use crate::certificate::Certificate;
+use crate::certificate::{Certificate, Gap};
 use crate::model::{Choice, Graph, Literal};
 use consonant_problem::Problem;
 use serde::Serialize;
@@ -51,6 +51,13 @@ impl Solution {
         let assignment = self.assignment.filter(|_| certificate.value().is_some());
         let on = if assignment.is_some() { self.on } else { Vec::new() };
         Solution { certificate, trace, assignment, on, ..self }
+    }
+
+    /// A better assignment under the same bound.
+    pub(crate) fn better(self, graph: &Graph, value: f64, assignment: Vec<u32>, gap: Gap) -> Self {
+        let Certificate { iterations, seconds, .. } = self.certificate;
+        let certificate = Certificate::judge(Some(value), self.certificate.bound(), gap);
+        Self::new(graph, certificate.after(iterations, seconds), assignment, self.marginals, self.trace)
     }
 
     /// The solution of a pattern model, whose vertices' slots are all decided; `assignment` counts if the

@@ -199,6 +199,10 @@ fn mutated_problems_never_panic() {
         (GRID.to_string(), Format::Uai),
         ("3\n2\n1\n0.5\n-1\nOR 2 1 -2\nXOR 2 2 3\n".to_string(), Format::Fg),
         (json(FOUR, r#"{"kind":"knapsack","over":["a","b"],"costs":[2,3],"limit":3.5}"#), Format::Json),
+        ("Max\n c: 3 x - y\nSt\n -1 <= x + y <= 1\nBounds\n y <= 1\nBin\n x\nGen\n y\nEnd\n".to_string(), Format::Lp),
+        ("ROWS\n N c\n L r\nCOLUMNS\n x c 1 r 1\nRHS\n s r 1\nRANGES\n s r 1\nBOUNDS\n BV b x\nENDATA\n".to_string(), Format::Mps),
+        ("p 2 2 2 9\n2 2\n2 0 1 3 1\n0 1 9\n1 0 0 1\n1 2\n".to_string(), Format::Wcsp),
+        (r#"{"problem":{"mustbe":"<9"},"variables":{"a":["n","y"],"b":2},"functions":{"f":{"scope":["a","b"],"defaultcost":1,"costs":["n",1,9]}}}"#.to_string(), Format::Cfn),
     ];
     let alphabet = b"0123456789-.einfN{}[]\",: \n!";
     let mut state = 12345u64;
@@ -226,5 +230,78 @@ fn mutated_problems_never_panic() {
                 solve(&graph, Method::Ad3, &limits).unwrap();
             }
         }
+    }
+}
+
+/// The best assignment, its value as the problem states it.
+fn best(text: &str, format: Format) -> consonant_map::Solution {
+    let problem = consonant_map::problem::read(text, format).unwrap_or_else(|e| panic!("{e}"));
+    let graph = Graph::from_problem(&problem).unwrap_or_else(|e| panic!("{e}"));
+    solve(&graph, Method::Exact, &Limits::default()).unwrap().stated(&problem)
+}
+
+#[test]
+fn programs_of_others_are_read() {
+    let lp = "\\ comment\nMinimize\n cost: 3 x + 2y - z + 4\nst\n c1: x + y + z >= 2\n 0 <= x - y <= 1\n\
+              Bounds\n z = 1\n x <= 1\nGeneral\n x\nBinary\n y\nEnd\n";
+    let mps = "NAME\nROWS\n N cost\n G c1\n L c2\nCOLUMNS\n M1 'MARKER' 'INTORG'\n x cost 3 c1 1\n x c2 1\n\
+               \x20y cost 2 c1 1\n y c2 -1\n M2 'MARKER' 'INTEND'\n z cost -1 c1 1\nRHS\n r c1 2 c2 1\n\
+               \x20r cost -4\nRANGES\n g c2 1\nBOUNDS\n UP b x 1\n BV b y\n FX b z 1\nENDATA\n";
+    for (text, format) in [(lp, Format::Lp), (mps, Format::Mps)] {
+        assert_eq!(Format::guess("-", text), Some(format));
+        let found = best(text, format);
+        // x alone: 3 − 1 + 4.
+        assert_eq!(
+            (found.certificate.value(), found.assignment()),
+            (Some(6.0), Some(&[1, 0][..])),
+            "{format:?}"
+        );
+    }
+    for (text, format, line, word) in [
+        ("Maximize\n x\nSubject To\n x + y <= 1\nBinary\n x\nEnd", Format::Lp, 4, "`y` is not an integer"),
+        ("Maximize\n x + \nSubject To\n x <\nEnd", Format::Lp, 5, "a number on the right"),
+        ("Maximize\n [ x ^ 2 ]\nEnd", Format::Lp, 2, "products"),
+        ("x + y", Format::Lp, 1, "Maximize or Minimize"),
+        ("ROWS\n N a\nCOLUMNS\n x b 1\n", Format::Mps, 4, "unknown row `b`"),
+        ("ROWS\n N a\nCOLUMNS\n x a one\n", Format::Mps, 4, "expected a number"),
+        ("ROWS\n N a\n", Format::Mps, 2, "ENDATA"),
+        ("SOS\n", Format::Mps, 1, "`SOS` is not read"),
+        ("p 1 2 1 9\n2\n1 1 0 1\n0 1\n", Format::Wcsp, 3, "expected 0 to 0"),
+        ("p 1 2 1 9\n2\n1 0 -1 salldiff\n", Format::Wcsp, 3, "only tables"),
+        ("p 1 2 1 9\n2\n1 0 0 1\n2 1\n", Format::Wcsp, 4, "not a tuple"),
+    ] {
+        let error = read(text, format).map(drop).unwrap_err();
+        assert_eq!(error.line, Some(line), "{text}: {error}");
+        assert!(error.message.contains(word), "{text}: {error}");
+    }
+}
+
+#[test]
+fn cost_functions_are_read() {
+    let wcsp = "map 2 3 4 10\n2 3\n2 0 1 10 2\n0 1 1\n1 2 0\n1 0 0 1\n1 4\n1 1 2 0\n0 0 1\n3\n";
+    let cfn = r#"{"problem": {"name": "map", "mustbe": "<10"}, "variables": {"a": ["n", "y"], "b": 3},
+        "functions": {"f": {"scope": ["a", "b"], "defaultcost": 10, "costs": ["n", 1, 1, "y", 2, 0]},
+                      "g": {"scope": ["a"], "costs": [0, 4]}, "h": {"scope": ["b"], "costs": [2, 2, 2]},
+                      "constant": {"scope": [], "costs": [3]}}}"#;
+    for (text, format) in [(wcsp, Format::Wcsp), (cfn, Format::Cfn)] {
+        let found = best(text, format);
+        assert_eq!(
+            (found.certificate.value(), found.assignment()),
+            (Some(6.0), Some(&[0, 1][..])),
+            "{format:?}"
+        );
+    }
+    assert_eq!(Format::guess("-", cfn), Some(Format::Cfn));
+    let most = cfn.replace("<10", ">0").replace("10,", "-10,");
+    let found = best(&most, Format::Cfn);
+    assert_eq!((found.certificate.value(), found.assignment()), (Some(9.0), Some(&[1, 2][..])));
+    for (change, word) in [
+        (("\"b\"]", "\"c\"]"), "functions.f: `scope` names"),
+        (("[2, 2, 2]", "[2, 2]"), "functions.h: expected 3 costs, found 2"),
+        (("\"y\", 2", "\"z\", 2"), "functions.f: `a` has no state"),
+        (("<10", "10"), "problem.mustbe"),
+    ] {
+        let error = read(&cfn.replace(change.0, change.1), Format::Cfn).map(drop).unwrap_err();
+        assert!(error.message.contains(word), "{error}");
     }
 }

@@ -73,3 +73,30 @@ fn costs_stay_costs_and_names_are_told() {
                     MARKER 'MARKER' 'INTEND'\nRHS\n RHS objective -2\n RHS c0 1\n RHS c1 1\nBOUNDS\n UP BND x0 1\n UP BND x1_0 1\n UP BND x1_1 0\nENDATA\n";
     assert_eq!(mps, expected);
 }
+
+/// What is written as LP or MPS, read again.
+#[test]
+fn programs_of_binary_columns_are_read_back() {
+    let mut dice = Dice::new(5);
+    let mut tried = 0;
+    for _ in 0..3000 {
+        let problem = random_problem(&mut dice);
+        let program = problem.linear_program();
+        let binary = program.columns.iter().all(|column| column.integer && column.upper == 1.0);
+        if problem.check().is_err() || !binary || program.columns.len() > 14 {
+            continue;
+        }
+        tried += 1;
+        let expected = all(&problem).first().map(|(value, _)| problem.stated(*value));
+        for (text, format) in [(program.to_lp(), Format::Lp), (program.to_mps(), Format::Mps)] {
+            assert_eq!(Format::guess("-", &text), Some(format));
+            let again = read(&text, format).unwrap();
+            let found = all(&again).first().map(|(value, _)| again.stated(*value));
+            match (expected, found) {
+                (Some(a), Some(b)) => assert!((a - b).abs() <= 1e-9 * a.abs().max(1.0), "{a} {b}: {text}"),
+                (a, b) => assert_eq!(a.is_some(), b.is_some(), "{text}"),
+            }
+        }
+    }
+    assert!(tried > 100, "{tried}");
+}

@@ -53,6 +53,10 @@ fn branching_over_ad3_proves_everything() {
         let mut solver = Ad3::new(Ad3Options { max_iterations: 30, ..Ad3Options::default() });
         let relaxed = solver.solve(&sample.graph);
         left += !relaxed.certificate.is_settled() as usize;
+        // What was learned of a node does not hold for the whole when it goes on.
+        let few = Limits { max_iterations: Some(2), ..Limits::default() };
+        let begun = solver.close(&sample.graph, relaxed.clone(), &few);
+        sample.check(&begun, &format!("seed {seed}"));
         let solution = solver.close(&sample.graph, relaxed, &Limits::default());
         sample.check(&solution, &format!("seed {seed}"));
         assert!(solution.certificate.is_settled(), "seed {seed}");
@@ -202,4 +206,60 @@ fn a_flag_is_heard_while_the_search_is_on() {
     let found = solve(&graph, Method::Exact, &limits).unwrap().certificate;
     raise.join().unwrap();
     assert!(found.value() <= Some(found.bound()) && start.elapsed().as_secs() < 30, "{found:?}");
+}
+
+/// Guests at tables that hold so many: every pair has a score that counts at one table.
+fn seating(guests: usize, tables: usize, seats: usize, seed: u64) -> Graph {
+    let (mut graph, mut random) = (Graph::new(), Random::new(seed));
+    let guests: Vec<_> = (0..guests).map(|_| graph.choice(&vec![0.0; tables]).unwrap()).collect();
+    for (i, a) in guests.iter().enumerate() {
+        for b in &guests[..i] {
+            let score = 2.0 * random.uniform() - 1.0;
+            (0..tables).for_each(|table| graph.pair(a.is(table), b.is(table), score).map(drop).unwrap());
+        }
+    }
+    for table in 0..tables {
+        graph.budget(guests.iter().map(|guest| guest.is(table)), seats).unwrap();
+    }
+    graph
+}
+
+#[test]
+fn a_few_nodes_seat_guests_well() {
+    for seed in 0..10 {
+        let graph = seating(9, 3, 3, seed);
+        let best = solve(&graph, Method::Exact, &Limits::default()).unwrap().certificate;
+        assert_eq!(best.status(), Status::Optimal);
+        let early = solve(&graph, Method::Exact, &Limits { max_iterations: Some(2), ..Limits::default() });
+        assert!(
+            (early.unwrap().certificate.value().unwrap() - best.value().unwrap()).abs() < 1e-9,
+            "seed {seed}"
+        );
+    }
+}
+
+#[test]
+fn the_answer_is_not_worse_than_the_hint() {
+    for method in [Method::Exact, Method::Ad3, Method::Subgradient] {
+        for seed in 0..300 {
+            let sample = Sample::new(seed, &recipe(seed));
+            let best = solve(&sample.graph, Method::Exact, &Limits::default()).unwrap();
+            let Some(states) = best.assignment() else { continue };
+            let hint = Some(states[..sample.variables.len()].to_vec());
+            let limits = Limits { max_iterations: Some(1), hint, ..Limits::default() };
+            let solution = solve(&sample.graph, method, &limits).unwrap();
+            sample.check(&solution, &format!("{method:?}, seed {seed}"));
+            let (found, known) = (solution.certificate.value().unwrap(), best.certificate.value().unwrap());
+            assert!(
+                found >= known - 1e-9 * known.abs().max(1.0),
+                "{method:?}, seed {seed}: {found}, {known}"
+            );
+        }
+    }
+    let mut graph = Graph::new();
+    graph.binary(1.0).unwrap();
+    for hint in [vec![2], vec![0, 0]] {
+        let limits = Limits { hint: Some(hint), ..Limits::default() };
+        assert!(solve(&graph, Method::Exact, &limits).is_err());
+    }
 }

@@ -107,6 +107,30 @@ impl Problem {
         self.variables.iter().zip(states).map(state).collect()
     }
 
+    /// The states of an assignment as [`named`](Self::named) writes it, or as `assignment` of an object. What it
+    /// does not name is in its first state.
+    pub fn unnamed(&self, assignment: &serde_json::Value) -> Result<Vec<u32>, Malformed> {
+        let named = assignment.get("assignment").unwrap_or(assignment);
+        let expected = || Malformed("expected an object with the state of each variable".into());
+        let named = named.as_object().ok_or_else(expected)?;
+        let places: std::collections::HashMap<&str, usize> =
+            self.variables.iter().enumerate().map(|(place, variable)| (&*variable.name, place)).collect();
+        let mut states = vec![0; self.variables.len()];
+        for (name, state) in named {
+            let place =
+                *places.get(&**name).ok_or_else(|| Malformed(format!("unknown variable `{name}`")))?;
+            let variable = &self.variables[place];
+            let by_name = |state: &str| variable.states.iter().position(|own| own == state);
+            let number = match state {
+                serde_json::Value::String(state) => by_name(state),
+                other => other.as_u64().map(|state| state as usize),
+            };
+            let number = number.filter(|&number| number < variable.scores.len());
+            states[place] = number.ok_or_else(|| Malformed(format!("`{name}` has no state {state}")))? as u32;
+        }
+        Ok(states)
+    }
+
     /// Takes all scores for costs, of which the least sum is wanted. Infinite costs forbid.
     pub fn minimize(&mut self) -> Result<(), Malformed> {
         self.minimized = !self.minimized;

@@ -1,6 +1,6 @@
 //! The forms in which problems come, and what is wrong with those that cannot be read.
 
-use crate::{Problem, fg, json, uai};
+use crate::{Problem, cfn, fg, json, lp, mps, uai, wcsp};
 
 /// The forms in which problems come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,15 +14,31 @@ pub enum Format {
     Fg,
     /// Our JSON.
     Json,
+    /// Linear programs in CPLEX's LP form.
+    Lp,
+    /// Linear programs in MPS, free or fixed.
+    Mps,
+    /// Weighted constraint satisfaction, as toulbar2 reads it.
+    Wcsp,
+    /// The same in JSON.
+    Cfn,
 }
 
 impl Format {
     /// All forms with the names they have on the command line.
-    pub const NAMES: [(&'static str, Format); 4] =
-        [("uai", Format::Uai), ("loguai", Format::LogUai), ("fg", Format::Fg), ("json", Format::Json)];
+    pub const NAMES: [(&'static str, Format); 8] = [
+        ("uai", Format::Uai),
+        ("loguai", Format::LogUai),
+        ("fg", Format::Fg),
+        ("json", Format::Json),
+        ("lp", Format::Lp),
+        ("mps", Format::Mps),
+        ("wcsp", Format::Wcsp),
+        ("cfn", Format::Cfn),
+    ];
 
-    /// Guesses the form from a file's name and, failing that, from its text. Log-UAI can only be told by its
-    /// name.
+    /// Guesses the form from a file's name and, failing that, from its text. Log-UAI and WCSP
+    /// can only be told by their names.
     pub fn guess(name: &str, text: &str) -> Option<Format> {
         let name = name.to_ascii_lowercase();
         let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
@@ -32,11 +48,25 @@ impl Format {
             (".uai", Format::Uai),
             (".fg", Format::Fg),
             (".json", Format::Json),
+            (".lp", Format::Lp),
+            (".mps", Format::Mps),
+            (".wcsp", Format::Wcsp),
+            (".cfn", Format::Cfn),
         ];
         if let Some((_, format)) = by_name.iter().find(|(ending, _)| name.ends_with(ending)) {
             return Some(*format);
         }
         let start = text.trim_start();
+        let word = start.split_ascii_whitespace().next()?.to_ascii_lowercase();
+        if start.starts_with('\\') || word.starts_with("max") || word.starts_with("min") {
+            return Some(Format::Lp);
+        }
+        if start.starts_with('*') || matches!(&*word, "name" | "rows" | "objsense") {
+            return Some(Format::Mps);
+        }
+        if start.starts_with('{') && start.contains("\"functions\"") && !start.contains("\"factors\"") {
+            return Some(Format::Cfn);
+        }
         match start.as_bytes().first()? {
             b'{' => Some(Format::Json),
             b'0'..=b'9' => Some(Format::Fg),
@@ -53,6 +83,10 @@ pub fn read(text: &str, format: Format) -> Result<Problem, FormatError> {
         Format::LogUai => uai::read(text, uai::Entries::Log),
         Format::Fg => fg::read(text),
         Format::Json => json::read(text),
+        Format::Lp => lp::read(text),
+        Format::Mps => mps::read(text),
+        Format::Wcsp => wcsp::read(text),
+        Format::Cfn => cfn::read(text),
     }
 }
 

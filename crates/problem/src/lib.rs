@@ -16,12 +16,18 @@
 #![forbid(unsafe_code)]
 
 mod build;
+pub mod cfn;
 mod check;
+mod costs;
 pub mod fg;
 mod format;
 pub mod json;
 pub mod linear;
+pub mod lp;
+pub mod mps;
+mod program;
 pub mod uai;
+pub mod wcsp;
 
 pub use build::Relation;
 pub use check::Malformed;

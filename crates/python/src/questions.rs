@@ -58,7 +58,9 @@ impl Way {
         let running = start(&*pool(threads)?, move |_, stop: &Arc<AtomicBool>| {
             let stop = Stop::from(Arc::clone(stop));
             let parallel = threads != Some(1);
-            work(method, &Limits { max_iterations, time_limit, gap, parallel, trace, stop })
+            let limits =
+                Limits { max_iterations, time_limit, gap, parallel, trace, stop, ..Limits::default() };
+            work(method, &limits)
         });
         running.wait(py, None)
     }

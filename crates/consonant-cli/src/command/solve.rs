@@ -30,9 +30,12 @@ use consonant::plot::{Chart, Series, digits};
   consonant solve problem.json --certificate problem.proof
   consonant solve problem.json --n-best 3
   consonant solve problem.json --explain
+  consonant solve problem.json --format json --output answer.json
+  consonant solve problem.json --hint answer.json
 
-The problem is UAI, log-UAI (.loguai), AD3's .fg, or our JSON (see docs/map.md). A problem without a solution is
-told as \"infeasible\", with exit code 0: that is an answer.")]
+The problem is UAI, log-UAI (.loguai), AD3's .fg, a linear program over 0 and 1 (.lp, .mps), cost functions
+(.wcsp, .cfn), or our JSON (see docs/map.md). A problem without a solution is told as
+\"infeasible\", with exit code 0: that is an answer.")]
 pub struct Solve {
     /// The problem; `-` or none is standard input.
     #[arg(value_name = "PROBLEM", default_value = "-")]
@@ -61,6 +64,9 @@ pub struct Solve {
     /// Relative difference of value and bound that counts as a proof.
     #[arg(long, value_name = "G", default_value_t = 1e-6)]
     gap: f64,
+    /// Begin from this assignment, in the JSON that --format json writes; the answer is not worse.
+    #[arg(long, value_name = "FILE")]
+    hint: Option<PathBuf>,
     /// Write value and bound over time as CSV.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -137,6 +143,7 @@ impl Solve {
             gap: self.gap,
             parallel: context.threads > 1,
             trace: self.trace.is_some() || self.plot.is_some(),
+            hint: self.hint.as_deref().map(|path| read_hint(path, &problem)).transpose()?,
             ..Limits::default()
         };
         let method = self.method;
@@ -331,10 +338,21 @@ fn read_problem(path: &Path, format: Option<Format>) -> Result<(String, Problem)
         bail!("{name}: the file is empty; expected a problem");
     }
     let Some(format) = format.or_else(|| Format::guess(&name, text)) else {
-        bail!("{name}: cannot tell the format; say --from uai, loguai, fg or json");
+        bail!("{name}: cannot tell the format; say --from uai, loguai, fg, json, lp, mps, wcsp or cfn");
     };
     let problem = problem::read(text, format).map_err(|error| placed(&name, error))?;
     Ok((name, problem))
+}
+
+/// Reads an assignment of the problem; of several in a file, the first.
+fn read_hint(path: &Path, problem: &Problem) -> Result<Vec<u32>> {
+    let input = Input::open(path)?;
+    let name = input.name().to_string();
+    let text = input.into_text()?;
+    let first = serde_json::Deserializer::from_str(&text).into_iter::<Value>().next();
+    let Some(answer) = first else { bail!("{name}: the file is empty; expected an assignment as JSON") };
+    let answer = answer.map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
+    problem.unnamed(&answer).map_err(|error| anyhow::anyhow!("{name}: {error}"))
 }
 
 fn trace_csv(solution: &Solution) -> String {

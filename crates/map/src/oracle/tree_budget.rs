@@ -79,6 +79,17 @@ impl BudgetedTree {
         Self::new(parents, &vec![0; parents.len()], 0)
     }
 
+    /// The nodes that have a parent, with it.
+    pub(crate) fn parents(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let with_parent = self.order.iter().filter(|node| node.parent != NONE);
+        with_parent.map(|node| (node.link as usize, self.order[node.parent as usize].link as usize))
+    }
+
+    /// The length of each node, and the limit on their sum.
+    pub(crate) fn lengths(&self) -> (impl Iterator<Item = (usize, usize)> + Clone + '_, usize) {
+        (self.order.iter().map(|node| (node.link as usize, node.length)), self.budget)
+    }
+
     /// Changes the limit on the total length.
     pub fn set_budget(&mut self, budget: i64) -> Result<(), ModelError> {
         let budget = not_negative(budget, || "the budget".into())?;

@@ -315,6 +315,13 @@ impl Ad3 {
         self.state.as_mut().is_none_or(|state| state.dual.decide(graph, needed, fixed))
     }
 
+    /// Reads the scores as they are without anything fixed: those of the last node hold for its case alone.
+    pub(crate) fn reread(&mut self, graph: &Graph) {
+        if let Some(state) = &mut self.state {
+            state.read_scores(graph, &[]);
+        }
+    }
+
     /// The dual solution of the last solve.
     pub(crate) fn dual(&self) -> Option<&Dual> {
         self.state.as_ref().map(|state| &state.dual)
@@ -330,8 +337,17 @@ impl Ad3 {
         self.state.as_ref().map_or(1.0, |state| state.dual.scale)
     }
 
+    /// Solves, with an assignment that is known before.
+    pub(crate) fn solve_knowing(&mut self, graph: &Graph, known: Option<&[u32]>) -> Solution {
+        self.run(graph, &[], known)
+    }
+
     /// Solves with some slots fixed (branch and bound); an empty slice fixes none.
     pub(crate) fn solve_fixed(&mut self, graph: &Graph, fixed: &[Option<bool>]) -> Solution {
+        self.run(graph, fixed, None)
+    }
+
+    fn run(&mut self, graph: &Graph, fixed: &[Option<bool>], known: Option<&[u32]>) -> Solution {
         let start = Instant::now();
         let options = self.options.clone();
         let fresh = self.state.as_ref().is_none_or(|state| state.dual.layout.structure != graph.structure);
@@ -346,6 +362,10 @@ impl Ad3 {
         }
         let mut primal = std::mem::take(&mut state.primal);
         primal.reset(graph, &state.dual.layout, scale, state.dual.large);
+        if let Some(known) = known {
+            let mut view = View { graph, layout: &state.dual.layout, warm: &mut state.dual.warm };
+            primal.offer(&mut view, known);
+        }
         let mut trace = Vec::new();
         let mut bound = f64::INFINITY;
         let mut iteration = 0;

@@ -14,21 +14,8 @@ use crate::model::Graph;
 use crate::solution::{Solution, TracePoint};
 use std::time::Instant;
 
-/// Iterations of AD3 at the root, and at other nodes, which start from its multipliers.
-const ROOT_ITERATIONS: usize = 2000;
+/// Iterations of AD3 at nodes, which start from the multipliers of the one before.
 const NODE_ITERATIONS: usize = 300;
-
-/// Solves exactly, unless a limit stops the search first.
-pub(crate) fn solve(graph: &Graph, limits: &Limits) -> Solution {
-    let options = Ad3Options {
-        max_iterations: ROOT_ITERATIONS,
-        gap: limits.gap,
-        parallel: limits.parallel,
-        stop: limits.stop.clone(),
-        ..Ad3Options::default()
-    };
-    Search::new(graph, &mut Ad3::new(options), limits, None).finish()
-}
 
 impl Ad3 {
     /// Goes on by branch and bound where [`solve`](Ad3::solve) found a gap, until the limits stop it. Nodes
@@ -52,15 +39,33 @@ impl Ad3 {
     /// # Ok::<(), consonant_map::ModelError>(())
     /// ```
     pub fn close(&mut self, graph: &Graph, relaxed: Solution, limits: &Limits) -> Solution {
+        self.close_beside(graph, relaxed, limits, &mut |_| None)
+    }
+
+    /// The same, asking `beside` now and then for something better than the best assignment.
+    pub(crate) fn close_beside(
+        &mut self,
+        graph: &Graph,
+        relaxed: Solution,
+        limits: &Limits,
+        beside: &mut Beside<'_>,
+    ) -> Solution {
         if relaxed.certificate.is_settled() {
             return relaxed;
         }
+        self.reread(graph);
         let options = self.options.clone();
-        let solution = Search::new(graph, self, limits, Some(relaxed)).finish();
+        let solution = Search::new(graph, self, limits, relaxed, beside).finish();
         self.options = options;
         solution
     }
 }
+
+/// Looks for an assignment that is better than the one that is known, and says what it is worth.
+pub(crate) type Beside<'a> = dyn FnMut(Option<&[u32]>) -> Option<(f64, Vec<u32>)> + 'a;
+
+/// Nodes before the first look beside; between others it is as many times more.
+const BESIDE_EVERY: usize = 8;
 
 struct Search<'a> {
     graph: &'a Graph,
@@ -79,10 +84,19 @@ struct Search<'a> {
     trace: Vec<TracePoint>,
     start: Instant,
     limits: &'a Limits,
+    beside: &'a mut Beside<'a>,
+    /// The node at which to look beside next.
+    look_at: usize,
 }
 
 impl<'a> Search<'a> {
-    fn new(graph: &'a Graph, ad3: &'a mut Ad3, limits: &'a Limits, root: Option<Solution>) -> Self {
+    fn new(
+        graph: &'a Graph,
+        ad3: &'a mut Ad3,
+        limits: &'a Limits,
+        root: Solution,
+        beside: &'a mut Beside<'a>,
+    ) -> Self {
         Search {
             graph,
             options: ad3.options.clone(),
@@ -90,12 +104,14 @@ impl<'a> Search<'a> {
             gap: Gap::from(limits.gap).at_scale(ad3.scale()),
             ad3,
             unit: score_unit(graph),
-            root,
+            root: Some(root),
             left_out: f64::NEG_INFINITY,
             nodes: 0,
             trace: Vec::new(),
             start: Instant::now(),
             limits,
+            beside,
+            look_at: BESIDE_EVERY,
         }
     }
 
@@ -208,6 +224,15 @@ impl best_first::Search for Search<'_> {
         }
         let relaxed = solution.marginals.clone();
         self.keep(solution);
+        if self.nodes >= self.look_at {
+            self.look_at *= BESIDE_EVERY;
+            let known = self.best.as_ref().and_then(Solution::assignment);
+            if let Some((value, states)) = (self.beside)(known).filter(|found| found.0 > self.value()) {
+                let certificate = Certificate::judge(Some(value), f64::INFINITY, self.gap);
+                let best = Solution::new(self.graph, certificate, states, relaxed.clone(), Vec::new());
+                self.best = Some(best);
+            }
+        }
         if bound <= self.needed() || certificate.is_optimal() {
             self.leave_out(bound);
             return Expansion::Closed;

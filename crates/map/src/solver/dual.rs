@@ -174,11 +174,17 @@ impl Dual {
                 best.resize(links.len(), 0.0);
                 other.resize(links.len(), 0.0);
                 let most = g.maximize_one(warm, factor, &scores, &mut best);
+                // The two states of a binary variable are two links, side by side, of one slot. Forcing the
+                // one forces the other: the larger fall counts, not both.
+                let mut last = (usize::MAX, [0.0f64; 2]);
                 for (i, link) in links.iter().enumerate() {
                     if fixed[link.slot()].is_some() {
                         continue;
                     }
                     let own = scores[i];
+                    if last.0 != link.slot() {
+                        last = (link.slot(), [0.0; 2]);
+                    }
                     for on in [false, true] {
                         if best[i] == on as u8 as f64 {
                             continue;
@@ -186,7 +192,10 @@ impl Dual {
                         scores[i] = if on { own + self.large } else { -self.large };
                         let forced = g.maximize_one(warm, factor, &scores, &mut other);
                         let forced = if on { forced - self.large } else { forced };
-                        falls[link.slot()][(on != link.is_negated()) as usize] += (most - forced).max(0.0);
+                        let side = (on != link.is_negated()) as usize;
+                        let fall = (most - forced).max(last.1[side]);
+                        falls[link.slot()][side] += fall - last.1[side];
+                        last.1[side] = fall;
                     }
                     scores[i] = own;
                 }

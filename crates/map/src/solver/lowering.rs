@@ -5,13 +5,15 @@
 //! factors become a chain of small tables over running totals. Factors known only by an oracle have no table:
 //! such graphs go to branch and bound over AD3.
 
-use super::exact::Network;
+use super::exact::{Network, Table};
 use crate::factor::Closed;
 use crate::model::{Graph, Literal, ModelError};
+use crate::oracle::arborescence::Arborescence;
 use crate::oracle::dense::DenseTable;
 use crate::oracle::sequence::Sequence;
 use crate::oracle::tree_labelling::TreeLabelling;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 
 /// A logic factor becomes one table up to this many joint states.
 const MAX_JOINT_STATES: usize = 4096;
@@ -20,10 +22,25 @@ const MAX_JOINT_STATES: usize = 4096;
 /// better.
 const MAX_TOTAL_ENTRIES: usize = 1 << 20;
 
+/// So may the tables of all logic factors of a graph: where there are more, making them takes longer than
+/// they are worth.
+const MAX_LOGIC_ENTRIES: usize = 1 << 23;
+
 /// A network equivalent to a graph, and where each slot went.
 pub(crate) struct Lowering {
     pub network: Network,
     sites: Vec<Site>,
+    totals: Vec<Total>,
+}
+
+/// A variable of the network that is a running total.
+struct Total {
+    variable: usize,
+    before: Option<usize>,
+    site: Site,
+    negated: bool,
+    cost: usize,
+    cap: usize,
 }
 
 /// A score that counts when all of some (variable, state) pairs hold.
@@ -46,23 +63,38 @@ pub(crate) struct Draft {
     pub tables: Vec<(Vec<usize>, Vec<f64>)>,
     pub patterns: Vec<SparsePattern>,
     pub constant: f64,
+    totals: Vec<Total>,
+    /// Entries that the tables of logic factors may still have.
+    room: usize,
     /// Where the pair tables of at-most-one factors are in `tables`.
     exclusions: FxHashMap<(usize, usize), usize>,
 }
 
 impl Draft {
-    /// The tables of a graph; nothing when a factor has none. With `sparse`, a variable that only stands for
-    /// the AND or OR of others becomes a pattern over those; its own table is all zero.
-    pub(crate) fn new(graph: &Graph, sparse: bool) -> Option<Draft> {
+    /// The variables of a graph, without tables, and the factors that merging made superfluous, as (group,
+    /// factor).
+    pub(crate) fn variables(graph: &Graph) -> (Draft, FxHashSet<(usize, usize)>) {
         let mut draft = Draft {
             sizes: Vec::new(),
             sites: Vec::new(),
             tables: Vec::new(),
             patterns: Vec::new(),
             constant: graph.offset,
+            totals: Vec::new(),
+            room: usize::MAX,
             exclusions: FxHashMap::default(),
         };
         let merged = draft.place_variables(graph);
+        (draft, merged)
+    }
+
+    /// The tables of a graph; nothing when a factor has none. With `sparse`, a variable that only stands for
+    /// the AND or OR of others becomes a pattern over those; its own table is all zero.
+    pub(crate) fn new(graph: &Graph, sparse: bool) -> Option<Draft> {
+        let (mut draft, merged) = Draft::variables(graph);
+        if !sparse {
+            draft.room = MAX_LOGIC_ENTRIES;
+        }
         let mut scores = graph.scores.clone();
         let mut degree = vec![0u32; if sparse { graph.slots() } else { 0 }];
         if sparse {
@@ -115,6 +147,34 @@ impl Lowering {
     pub(crate) fn assignment(&self, graph: &Graph, states: &[usize]) -> Vec<u32> {
         assignment(graph, &self.sites, |variable| states[variable])
     }
+
+    /// The network's assignment that corresponds to the graph's.
+    pub(crate) fn states(&self, graph: &Graph, assignment: &[u32]) -> Vec<usize> {
+        let mut states = off_states(&self.network.sizes, &self.sites);
+        enter(graph, &self.sites, assignment, |variable, state| states[variable] = state);
+        for total in &self.totals {
+            let holds = (states[total.site.variable] == total.site.state) != total.negated;
+            let before = total.before.map_or(0, |before| states[before]);
+            states[total.variable] = (before + if holds { total.cost } else { 0 }).min(total.cap);
+        }
+        states
+    }
+}
+
+/// The state of each lowered variable while none of its slots is on.
+pub(crate) fn off_states(sizes: &[usize], sites: &[Site]) -> Vec<usize> {
+    let mut named: Vec<Vec<bool>> = sizes.iter().map(|&size| vec![false; size]).collect();
+    sites.iter().for_each(|site| named[site.variable][site.state] = true);
+    named.iter().map(|named| named.iter().position(|named| !named).unwrap_or(0)).collect()
+}
+
+/// Tells the states of lowered variables that an assignment of the graph switches on.
+pub(crate) fn enter(graph: &Graph, sites: &[Site], assignment: &[u32], mut state: impl FnMut(usize, usize)) {
+    for (site, on) in sites.iter().zip(graph.slots_on(assignment)) {
+        if on {
+            state(site.variable, site.state);
+        }
+    }
 }
 
 /// The graph's assignment, given the state of each lowered variable.
@@ -125,26 +185,43 @@ pub(crate) fn assignment(graph: &Graph, sites: &[Site], state: impl Fn(usize) ->
 
 impl Draft {
     /// Gives every slot its site. Returns the factors that merging made superfluous, as (group, factor).
-    fn place_variables(&mut self, graph: &Graph) -> Vec<(usize, usize)> {
+    fn place_variables(&mut self, graph: &Graph) -> FxHashSet<(usize, usize)> {
         const UNPLACED: Site = Site { variable: usize::MAX, state: 0 };
         self.sites = vec![UNPLACED; graph.slots()];
+        let plain = |l: &Literal| !l.is_negated() && graph.is_binary(graph.slot_variable[l.slot()] as usize);
         let mut candidates = Vec::new();
         for (g, group) in graph.groups.iter().enumerate() {
+            if let Some(trees) = group.of::<Arborescence>() {
+                // One head for each modifier, which is not all that a tree is.
+                for (tree, literals) in trees.iter() {
+                    let mut arcs: Vec<(u32, Literal)> = tree
+                        .arcs()
+                        .iter()
+                        .zip(literals)
+                        .map(|(&(_, modifier), &link)| (modifier, link))
+                        .collect();
+                    arcs.sort_by_key(|arc| arc.0);
+                    for heads in arcs.chunk_by(|a, b| a.0 == b.0).filter(|heads| heads.len() >= 3) {
+                        if heads.iter().all(|(_, link)| plain(link)) {
+                            let heads = heads.iter().map(|arc| arc.1).collect();
+                            candidates.push((usize::MAX, 0, false, Cow::Owned(heads)));
+                        }
+                    }
+                }
+            }
             let Some(closed) = group.of::<Closed>() else { continue };
             for (factor, (kind, literals)) in closed.iter().enumerate() {
-                let plain =
-                    |l: &Literal| !l.is_negated() && graph.is_binary(graph.slot_variable[l.slot()] as usize);
                 if matches!(kind, Closed::ExactlyOne | Closed::AtMostOne)
                     && literals.len() >= 3
                     && literals.iter().all(plain)
                 {
-                    candidates.push((g, factor, *kind == Closed::AtMostOne, literals));
+                    candidates.push((g, factor, *kind == Closed::AtMostOne, Cow::Borrowed(literals)));
                 }
             }
         }
         // Exactly-one first: it needs no state for "none".
-        candidates.sort_by_key(|&(_, _, none, literals)| (none, std::cmp::Reverse(literals.len())));
-        let mut merged = Vec::new();
+        candidates.sort_by_key(|(_, _, none, literals)| (*none, std::cmp::Reverse(literals.len())));
+        let mut merged = FxHashSet::default();
         for (group, factor, none, literals) in candidates {
             if literals.iter().any(|l| self.sites[l.slot()].variable != usize::MAX) {
                 continue;
@@ -154,7 +231,7 @@ impl Draft {
             for (state, literal) in literals.iter().enumerate() {
                 self.sites[literal.slot()] = Site { variable, state };
             }
-            merged.push((group, factor));
+            merged.insert((group, factor));
         }
         for variable in 0..graph.variables() {
             let slots = graph.slots_of(variable);
@@ -170,7 +247,7 @@ impl Draft {
         merged
     }
 
-    fn place_scores(&mut self, scores: &[f64]) {
+    pub(crate) fn place_scores(&mut self, scores: &[f64]) {
         let mut unary: Vec<Vec<f64>> = self.sizes.iter().map(|&size| vec![0.0; size]).collect();
         for (site, &score) in self.sites.iter().zip(scores) {
             unary[site.variable][site.state] += score;
@@ -227,21 +304,22 @@ impl Draft {
                 }
                 kind.score(&on)
             });
+            self.spend(scores.len())?;
             self.tables.push((scope, scores));
             return Some(());
         }
         match kind {
-            Closed::AtMostOne => self.place_at_most_one(literals),
+            Closed::AtMostOne => self.place_at_most_one(literals)?,
             Closed::ExactlyOne => {
-                self.place_at_most_one(literals);
-                self.place_totals(literals, &vec![1; literals.len()], 1, |total| total == 1);
+                self.place_at_most_one(literals)?;
+                self.place_totals(literals, &vec![1; literals.len()], 1, |total| total == 1)?;
             }
             Closed::AtLeastOne => {
-                self.place_totals(literals, &vec![1; literals.len()], 1, |total| total == 1);
+                self.place_totals(literals, &vec![1; literals.len()], 1, |total| total == 1)?;
             }
             Closed::OrWithOutput => {
                 let (output, inputs) = literals.split_last()?;
-                let total = self.place_totals(inputs, &vec![1; inputs.len()], 1, |_| true);
+                let total = self.place_totals(inputs, &vec![1; inputs.len()], 1, |_| true)?;
                 let site = self.sites[output.slot()];
                 let scores = enumerate(&[total, site.variable], &self.sizes, |states| {
                     let holds = (states[1] == site.state) != output.is_negated();
@@ -252,14 +330,14 @@ impl Draft {
             Closed::Budget(limit) => {
                 // One value more than the limit stands for "too many".
                 totals_fit(literals.len(), *limit as f64).then_some(())?;
-                self.place_totals(literals, &vec![1; literals.len()], limit + 1, |total| total <= *limit);
+                self.place_totals(literals, &vec![1; literals.len()], limit + 1, |total| total <= *limit)?;
             }
             Closed::Knapsack { costs, limit } => {
                 let whole = costs.iter().all(|c| c.fract() == 0.0);
                 (whole && totals_fit(literals.len(), *limit)).then_some(())?;
                 let limit = limit.floor() as usize;
                 let costs: Vec<usize> = costs.iter().map(|&c| c.min(limit as f64 + 1.0) as usize).collect();
-                self.place_totals(literals, &costs, limit + 1, |total| total <= limit);
+                self.place_totals(literals, &costs, limit + 1, |total| total <= limit)?;
             }
             Closed::Pair(_) => return None,
         }
@@ -267,7 +345,7 @@ impl Draft {
     }
 
     /// No two of the literals hold: entries of the pair tables, which all such factors share.
-    fn place_at_most_one(&mut self, literals: &[Literal]) {
+    fn place_at_most_one(&mut self, literals: &[Literal]) -> Option<()> {
         for (i, a) in literals.iter().enumerate() {
             for b in &literals[i + 1..] {
                 let (x, y) = (self.sites[a.slot()], self.sites[b.slot()]);
@@ -275,11 +353,17 @@ impl Draft {
                     if x.variable <= y.variable { ((x, a), (y, b)) } else { ((y, b), (x, a)) };
                 let same = x.variable == y.variable;
                 let (rows, columns) = (self.sizes[x.variable], self.sizes[y.variable]);
-                let table = *self.exclusions.entry((x.variable, y.variable)).or_insert_with(|| {
-                    let scope = if same { vec![x.variable] } else { vec![x.variable, y.variable] };
-                    self.tables.push((scope, vec![0.0; if same { rows } else { rows * columns }]));
-                    self.tables.len() - 1
-                });
+                let table = match self.exclusions.get(&(x.variable, y.variable)) {
+                    Some(&table) => table,
+                    None => {
+                        let scope = if same { vec![x.variable] } else { vec![x.variable, y.variable] };
+                        let entries = if same { rows } else { rows * columns };
+                        self.spend(entries)?;
+                        self.tables.push((scope, vec![0.0; entries]));
+                        self.exclusions.insert((x.variable, y.variable), self.tables.len() - 1);
+                        self.tables.len() - 1
+                    }
+                };
                 let scores = &mut self.tables[table].1;
                 // A plain literal holds in one state, a negated one in all others.
                 for row in (0..rows).filter(|&row| (row == x.state) != a.is_negated()) {
@@ -293,6 +377,13 @@ impl Draft {
                 }
             }
         }
+        Some(())
+    }
+
+    /// Takes entries from what is left; nothing if it does not suffice.
+    fn spend(&mut self, entries: usize) -> Option<()> {
+        self.room = self.room.checked_sub(entries)?;
+        Some(())
     }
 
     /// Running totals of the costs of literals that hold, capped at `cap`; the last total must satisfy
@@ -303,7 +394,7 @@ impl Draft {
         costs: &[usize],
         cap: usize,
         allowed: impl Fn(usize) -> bool,
-    ) -> usize {
+    ) -> Option<usize> {
         let mut previous: Option<usize> = None;
         for (index, (literal, &cost)) in literals.iter().zip(costs).enumerate() {
             let site = self.sites[literal.slot()];
@@ -312,6 +403,7 @@ impl Draft {
             let last = index + 1 == literals.len();
             let mut scope = vec![site.variable, total];
             scope.extend(previous);
+            self.spend(scope.iter().map(|&v| self.sizes[v]).product())?;
             let scores = enumerate(&scope, &self.sizes, |states| {
                 let holds = (states[0] == site.state) != literal.is_negated();
                 let before = if states.len() == 3 { states[2] } else { 0 };
@@ -319,13 +411,32 @@ impl Draft {
                 if states[1] == after && (!last || allowed(after)) { 0.0 } else { f64::NEG_INFINITY }
             });
             self.tables.push((scope, scores));
+            let (before, negated) = (previous, literal.is_negated());
+            self.totals.push(Total { variable: total, before, site, negated, cost, cap });
             previous = Some(total);
         }
-        previous.expect("factors are not empty")
+        previous
+    }
+
+    /// Whether these literals are the states of one variable, in their order.
+    fn are_states(&self, literals: &[Literal]) -> bool {
+        let variable = self.sites[literals[0].slot()].variable;
+        let size = self.sizes[variable];
+        literals.len() == size
+            && literals.iter().enumerate().all(|(state, literal)| {
+                let site = self.sites[literal.slot()];
+                let holds_at = if literal.is_negated() && size == 2 { 1 - site.state } else { site.state };
+                site.variable == variable && holds_at == state && (size == 2 || !literal.is_negated())
+            })
     }
 
     /// A table over variables given by the literals of all their states.
-    fn place_table(&mut self, literals: &[Literal], states: impl Iterator<Item = usize>, scores: &[f64]) {
+    pub(crate) fn place_table(
+        &mut self,
+        literals: &[Literal],
+        states: impl Iterator<Item = usize>,
+        scores: &[f64],
+    ) {
         let mut rest = literals;
         let mut parts: Vec<&[Literal]> = Vec::new();
         for count in states {
@@ -334,6 +445,10 @@ impl Draft {
             rest = others;
         }
         let mut scope: Vec<usize> = parts.iter().map(|part| self.sites[part[0].slot()].variable).collect();
+        if scope.is_sorted_by(|a, b| a < b) && parts.iter().all(|part| self.are_states(part)) {
+            self.tables.push((scope, scores.to_vec()));
+            return;
+        }
         scope.sort_unstable();
         scope.dedup();
         let table = enumerate(&scope, &self.sizes, |joint| {
@@ -350,7 +465,7 @@ impl Draft {
         self.tables.push((scope, table));
     }
 
-    fn place_sequence(&mut self, sequence: &Sequence, literals: &[Literal]) {
+    pub(crate) fn place_sequence(&mut self, sequence: &Sequence, literals: &[Literal]) {
         let mut starts = vec![0];
         for position in 0..sequence.length() {
             starts.push(starts[position] + sequence.states(position));
@@ -367,7 +482,7 @@ impl Draft {
         }
     }
 
-    fn place_tree(&mut self, tree: &TreeLabelling, literals: &[Literal]) {
+    pub(crate) fn place_tree(&mut self, tree: &TreeLabelling, literals: &[Literal]) {
         for (first, second, table) in tree.edge_tables() {
             let sizes = [first.len(), second.len()];
             let part = [&literals[first], &literals[second]].concat();
@@ -378,10 +493,14 @@ impl Draft {
     fn finish(self) -> Result<Lowering, ModelError> {
         let mut network = Network::new(&self.sizes)?;
         network.add_table(&[], &[self.constant])?;
-        for (scope, scores) in &self.tables {
-            network.add_table(scope, scores)?;
+        for (scope, scores) in self.tables {
+            // Large tables are not copied once more.
+            match scope.len() > 1 && scope.is_sorted_by(|a, b| a < b) {
+                true => network.insert(Table { scope: scope.iter().map(|&v| v as u32).collect(), scores }),
+                false => network.add_table(&scope, &scores)?,
+            }
         }
-        Ok(Lowering { network, sites: self.sites })
+        Ok(Lowering { network, sites: self.sites, totals: self.totals })
     }
 }
 

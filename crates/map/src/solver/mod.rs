@@ -20,8 +20,9 @@ mod stop;
 pub mod subgradient;
 pub mod two_slave;
 
-use crate::certificate::Certificate;
-use crate::model::Graph;
+use crate::certificate::{Certificate, Gap};
+use crate::factor::Closed;
+use crate::model::{Graph, Literal};
 use crate::solution::Solution;
 use ad3::{Ad3, Ad3Options};
 use master::MasterOptions;
@@ -70,6 +71,10 @@ pub struct Limits {
     pub parallel: bool,
     /// Whether to record value and bound over time.
     pub trace: bool,
+    /// An assignment to begin with: the answer is not worse. One that breaks constraints is a beginning, too.
+    /// Variables at the end may be left out, as those that stand for patterns; they follow from the others,
+    /// or are in their first state.
+    pub hint: Option<Vec<u32>>,
     /// Ends the search when somebody raises it.
     pub stop: Stop,
 }
@@ -82,6 +87,7 @@ impl Default for Limits {
             gap: 1e-6,
             parallel: false,
             trace: false,
+            hint: None,
             stop: Stop::default(),
         }
     }
@@ -108,6 +114,9 @@ pub enum Unsupported {
          divide all scores by a constant"
     )]
     Overflow,
+    /// The hint is of another graph.
+    #[error("the hint does not fit the graph: it has more variables, or states that variables do not have")]
+    Hint,
 }
 
 /// Solves a graph.
@@ -135,13 +144,29 @@ pub fn solve(graph: &Graph, method: Method, limits: &Limits) -> Result<Solution,
     if slots + factors + graph.offset.abs() > 1e300 {
         return Err(Unsupported::Overflow);
     }
-    match penalties::Penalties::find(graph, limits) {
+    let completed;
+    let limits = match &limits.hint {
+        Some(hint) => {
+            completed = Limits { hint: Some(complete(graph, hint)?), ..limits.clone() };
+            &completed
+        }
+        None => limits,
+    };
+    let found = match penalties::Penalties::find(graph, limits) {
         Some(penalties) => {
             let found = solve_by(&penalties.graph, method, limits)?;
-            Ok(penalties.raise(graph, found, limits.gap))
+            penalties.raise(graph, found, limits.gap)
         }
-        None => solve_by(graph, method, limits),
+        None => solve_by(graph, method, limits)?,
+    };
+    if let Some(hint) = &limits.hint {
+        let value = graph.value(hint);
+        if value > found.certificate.lower() {
+            let gap = Gap::from(limits.gap).at_scale(0.0);
+            return Ok(found.better(graph, value, hint.clone(), gap));
+        }
     }
+    Ok(found)
 }
 
 fn solve_by(graph: &Graph, method: Method, limits: &Limits) -> Result<Solution, Unsupported> {
@@ -168,7 +193,11 @@ fn solve_by(graph: &Graph, method: Method, limits: &Limits) -> Result<Solution, 
                 stop: limits.stop.clone(),
                 ..defaults
             };
-            Ok(Ad3::new(options).solve(graph))
+            let mut solver = Ad3::new(options);
+            if let Some(hint) = &limits.hint {
+                solver.begin(graph, graph.slots_on(hint).into_iter().map(|on| on as u8 as f64));
+            }
+            Ok(solver.solve_knowing(graph, limits.hint.as_deref()))
         }
         Method::Subgradient => Ok(subgradient::solve(graph, Default::default(), limits)),
         Method::TwoSlave => {
@@ -193,6 +222,32 @@ fn solve_by(graph: &Graph, method: Method, limits: &Limits) -> Result<Solution, 
         }
         Method::Exact => Ok(search::solve(graph, limits)),
     }
+}
+
+/// A hint with a state for every variable of the graph.
+fn complete(graph: &Graph, hint: &[u32]) -> Result<Vec<u32>, Unsupported> {
+    let given = hint.len();
+    let is_state = |(variable, &state): (usize, &u32)| (state as usize) < graph.states(variable);
+    if given > graph.variables() || !hint.iter().enumerate().all(is_state) {
+        return Err(Unsupported::Hint);
+    }
+    let mut states = hint.to_vec();
+    states.resize(graph.variables(), 0);
+    for (_, links) in graph.closed().filter(|(kind, _)| **kind == Closed::OrWithOutput) {
+        let holds = |link: &Literal| {
+            let variable = graph.slot_variable[link.slot()] as usize;
+            let on = if graph.is_binary(variable) { 1 } else { link.slot() - graph.slots_of(variable).start };
+            (states[variable] as usize == on) != link.is_negated()
+        };
+        if let Some((output, inputs)) = links.split_last() {
+            let variable = graph.slot_variable[output.slot()] as usize;
+            let any = inputs.iter().any(holds);
+            if variable >= given && graph.is_binary(variable) {
+                states[variable] = (any != output.is_negated()) as u32;
+            }
+        }
+    }
+    Ok(states)
 }
 
 fn infeasible(graph: &Graph) -> Solution {

@@ -4,11 +4,13 @@
 //! and bound over AD3. Graphs with logic can go either way, and neither is always better: message passing on
 //! tables stalls where AD3's relaxation of a large constraint is nearly exact, while puzzles, on which any
 //! relaxation is loose, fall to propagation on tables. So both work, one after the other, on the problem that
-//! the one before left open.
+//! the one before left open. Between them local search walks from the best assignment to better ones, the
+//! longer the more there was to do: how far it comes is counted in links, so that results repeat.
 
 use super::ad3::{Ad3, Ad3Options};
 use super::lowering::Lowering;
-use super::{Limits, branch_and_bound, exact};
+use super::primal::Walk;
+use super::{Limits, exact};
 use crate::certificate::{Certificate, Gap, Status};
 use crate::factor::Closed;
 use crate::model::Graph;
@@ -21,14 +23,26 @@ const NEARLY_EXACT: f64 = 0.02;
 /// Elsewhere the search over AD3's bound gets this many nodes before it is the tables' turn again.
 const RELAXED_NODES: usize = 1000;
 
+/// Links that a walk may visit, as a multiple of all links, and beyond that: at once, before AD3, before
+/// branching, beside branching, and before tables are searched to the end.
+const WALKS: [(usize, usize); 5] =
+    [(4, 1000), (50, 20_000), (500, 500_000), (500, 10_000_000), (1000, 40_000_000)];
+
+/// No walk takes more than this part of the time that is left.
+const WALKING: f64 = 0.25;
+
 /// Solves exactly, unless a limit stops the search first.
 pub(super) fn solve(graph: &Graph, limits: &Limits) -> Solution {
-    match Lowering::new(graph) {
-        None => branch_and_bound::solve(graph, limits),
-        Some(tables) if !has_logic(graph) => search_tables(graph, &tables, limits),
-        Some(tables) => {
-            Turns { scale: tables.network.scale(), graph, tables, limits, start: Instant::now() }.take()
+    let start = Instant::now();
+    let tables = Lowering::new(graph);
+    let scale = tables.as_ref().map_or(1.0, |tables| tables.network.scale());
+    let turns = Turns { scale, graph, tables, limits, start };
+    match &turns.tables {
+        Some(tables) if !has_logic(graph) => {
+            let share = turns.share(0, usize::MAX, 1.0);
+            search_tables(graph, tables, &share, limits.hint.as_deref())
         }
+        _ => turns.take(),
     }
 }
 
@@ -37,10 +51,10 @@ fn has_logic(graph: &Graph) -> bool {
     graph.closed().any(|(kind, _)| !matches!(kind, Closed::Pair(_)))
 }
 
-/// Tables and AD3's relaxation in turn.
+/// Tables, where there are some, and AD3's relaxation in turn, with walks between them.
 struct Turns<'a> {
     graph: &'a Graph,
-    tables: Lowering,
+    tables: Option<Lowering>,
     limits: &'a Limits,
     /// The size of a score, as either of the two sees it.
     scale: f64,
@@ -49,11 +63,21 @@ struct Turns<'a> {
 
 impl Turns<'_> {
     fn take(mut self) -> Solution {
-        let narrow = search_tables(self.graph, &self.tables, &self.share(0, 1, 0.1));
-        if !self.goes_on(&narrow) {
-            return narrow;
+        let mut walk = Walk::new(self.graph);
+        let nothing = Certificate::judge(None, f64::INFINITY, self.limits.gap);
+        let nothing =
+            Solution::new(self.graph, nothing, Vec::new(), vec![0.5; self.graph.slots()], Vec::new());
+        let mut found = self.walk(&mut walk, nothing, WALKS[0]);
+        if let Some(tables) = &self.tables {
+            let limits = self.share(0, 1, 0.1);
+            let narrow = search_tables(self.graph, tables, &limits, found.assignment());
+            found = self.merge(found, narrow);
+            if !self.goes_on(&found) {
+                return found;
+            }
+            found = self.walk(&mut walk, found, WALKS[1]);
         }
-        let limits = self.share(narrow.certificate.iterations, usize::MAX, 1.0);
+        let limits = self.share(found.certificate.iterations, usize::MAX, 1.0);
         let mut ad3 = Ad3::new(Ad3Options {
             gap: limits.gap,
             parallel: limits.parallel,
@@ -61,27 +85,62 @@ impl Turns<'_> {
             stop: limits.stop.clone(),
             ..Ad3Options::default()
         });
-        let mut root = ad3.solve(self.graph);
-        self.scale = self.scale.max(ad3.scale());
+        let mut root = ad3.solve_knowing(self.graph, found.assignment());
+        self.scale = if self.tables.is_some() { self.scale.max(ad3.scale()) } else { ad3.scale() };
         root.certificate.iterations = 1;
         let (value, bound) = (root.certificate.lower(), root.certificate.bound());
         let nearly_exact = Gap::from(NEARLY_EXACT).at_scale(0.0).closes(value, bound);
-        let found = self.merge(narrow, root.clone());
+        let marginals = root.marginals.clone();
+        found = self.merge(found, root);
         if !self.goes_on(&found) {
             return found;
         }
-        let (nodes, part) = if nearly_exact { (usize::MAX, 1.0) } else { (RELAXED_NODES, 0.5) };
-        let relaxed = ad3.close(self.graph, root, &self.share(found.certificate.iterations, nodes, part));
-        let found = self.merge(found, relaxed);
+        let alone = nearly_exact || self.tables.is_none();
+        let (nodes, part) = if alone { (usize::MAX, 1.0) } else { (RELAXED_NODES, 0.5) };
+        found = self.walk(&mut walk, found, WALKS[2]);
+        let limits = self.share(found.certificate.iterations, nodes, part);
+        let mut root = found.clone();
+        (root.marginals, root.trace) = (marginals, Vec::new());
+        let relaxed = ad3.close_beside(self.graph, root, &limits, &mut |known| {
+            let best = self.wander(walk.as_mut()?, known, WALKS[3])?;
+            Some((self.graph.value(&best), best))
+        });
+        found = self.merge(found, relaxed);
         if !self.goes_on(&found) {
             return found;
         }
-        let rest = search_tables(
-            self.graph,
-            &self.tables,
-            &self.share(found.certificate.iterations, usize::MAX, 1.0),
-        );
+        let Some(tables) = &self.tables else { return found };
+        found = self.walk(&mut walk, found, WALKS[4]);
+        let limits = self.share(found.certificate.iterations, usize::MAX, 1.0);
+        let rest = search_tables(self.graph, tables, &limits, found.assignment());
         self.merge(found, rest)
+    }
+
+    /// Looks for something better than what is known.
+    fn wander(&self, walk: &mut Walk<'_>, known: Option<&[u32]>, effort: (usize, usize)) -> Option<Vec<u32>> {
+        let effort = effort.0 * self.graph.links() + effort.1;
+        let seconds = self.seconds();
+        let until = self.limits.time_limit.map(|limit| seconds + WALKING * (limit - seconds).max(0.0));
+        let expired = || self.limits.stop.is_raised() || until.is_some_and(|until| self.seconds() >= until);
+        walk.improve(known.or(self.limits.hint.as_deref()), effort, expired)
+    }
+
+    /// Looks for something better than what was found, whose certificate may then prove more.
+    fn walk(&self, walk: &mut Option<Walk<'_>>, found: Solution, effort: (usize, usize)) -> Solution {
+        let Some(walk) = walk else { return found };
+        let best = self.wander(walk, found.assignment(), effort);
+        let best = best.map(|states| (self.graph.value(&states), states));
+        let Some((value, states)) = best.filter(|best| best.0 > found.certificate.lower()) else {
+            return found;
+        };
+        let gap = Gap::from(self.limits.gap).at_scale(self.scale);
+        let mut found = found.better(self.graph, value, states, gap);
+        found.certificate.seconds = self.seconds();
+        if self.limits.trace {
+            let Certificate { iterations: iteration, seconds, .. } = found.certificate;
+            found.trace.push(TracePoint { iteration, seconds, bound: found.certificate.bound(), value });
+        }
+        found
     }
 
     /// Limits of one turn: `nodes` at most, and a part of the time that is left.
@@ -108,9 +167,10 @@ impl Turns<'_> {
     fn merge(&self, mut first: Solution, second: Solution) -> Solution {
         let (one, two) = (first.certificate, second.certificate);
         let mut trace = std::mem::take(&mut first.trace);
+        let began = (self.seconds() - two.seconds).max(one.seconds);
         trace.extend(second.trace.iter().map(|point| TracePoint {
             iteration: one.iterations + point.iteration,
-            seconds: one.seconds + point.seconds,
+            seconds: began + point.seconds,
             bound: one.bound().min(point.bound),
             value: one.lower().max(point.value),
         }));
@@ -133,13 +193,14 @@ impl Turns<'_> {
 }
 
 /// Exact search on the graph's tables.
-fn search_tables(graph: &Graph, tables: &Lowering, limits: &Limits) -> Solution {
+fn search_tables(graph: &Graph, tables: &Lowering, limits: &Limits, known: Option<&[u32]>) -> Solution {
     let start = Instant::now();
     let options = exact::Options {
         time_limit: limits.time_limit.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e9))),
         stop: limits.stop.clone(),
         node_limit: limits.max_iterations.map(|nodes| nodes as u64),
         gap: limits.gap,
+        start: known.map(|assignment| tables.states(graph, assignment)),
         ..Default::default()
     };
     let mut trace = Vec::new();

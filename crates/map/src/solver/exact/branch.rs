@@ -9,7 +9,7 @@ use super::messages::{Schedule, decode};
 use super::network::Network;
 use super::ordering::best_order;
 use super::presolve::{Reductions, reduce};
-use super::{Options, Progress};
+use super::{MANY_ENTRIES, Options, Progress};
 use crate::certificate::Gap;
 use crate::solver::best_first::{self, Search};
 use crate::solver::primal::{Dice, Effort, losses};
@@ -123,9 +123,19 @@ pub(crate) struct Found {
     pub(crate) exact: bool,
 }
 
-/// Searches one connected network for its best assignment above `threshold`.
-pub(crate) fn search(network: &Network, threshold: f64, context: &mut Context, outermost: bool) -> Found {
-    let tree = Tree { root: network, best: None, cut: threshold, threshold, outermost, dice: Dice::new(1) };
+/// Searches one connected network for its best assignment above `threshold`, of which one may be known.
+pub(crate) fn search(
+    network: &Network,
+    threshold: f64,
+    known: Option<Vec<usize>>,
+    context: &mut Context,
+    outermost: bool,
+) -> Found {
+    let mut tree =
+        Tree { root: network, best: None, cut: threshold, threshold, outermost, dice: Dice::new(1) };
+    if let Some(known) = known {
+        tree.submit(network.value(&known), known, context);
+    }
     let mut running = Running { tree, context };
     let open = best_first::run(&mut running, (network.clone(), None));
     let Running { tree, context } = running;
@@ -283,6 +293,10 @@ impl Tree<'_> {
             };
             network = reduced;
             bound = bound.min(network.constant);
+            if at_root && context.limits.expired() && network.entries() > MANY_ENTRIES {
+                self.submit_reduced(&here, &network.best_alone(), context);
+                return Expansion::Interrupted(bound);
+            }
             if network.sizes.is_empty() {
                 self.submit_reduced(&here, &[], context);
                 return Expansion::Closed;
@@ -356,7 +370,7 @@ impl Tree<'_> {
         context: &Context,
     ) -> Option<Expansion> {
         let affordable = affordable.min(context.options.elimination_work);
-        let order = best_order(network, affordable, thorough)?;
+        let order = best_order(network, affordable, thorough, &context.limits)?;
         match eliminate(network, &order.variables, &context.limits) {
             Eliminated::Optimum(states) => {
                 self.submit_reduced(lift, &states, context);
@@ -382,7 +396,7 @@ impl Tree<'_> {
         for part in parts {
             // In normal form every component is worth at most zero.
             context.base += constant;
-            let found = search(&part.network, self.cut - constant, context, false);
+            let found = search(&part.network, self.cut - constant, None, context, false);
             context.base -= constant;
             let Some((value, states)) = found.best.filter(|_| found.exact) else {
                 return Err(if found.exact {
@@ -429,7 +443,9 @@ impl Tree<'_> {
             let last = settled || sweep + 1 == most || context.limits.expired();
             // Early on to have something to prune with, and when the messages know most.
             if last || sweep == 0 || (at_root && sweep == 9) {
-                let effort = match (at_root, last, sweep) {
+                // Once the time is over, only for want of anything else.
+                let late = context.limits.expired() && self.best.is_some();
+                let effort = match (at_root && !late, last, sweep) {
                     (true, true, _) => Effort::Full,
                     (true, false, 9) => Effort::Quick,
                     _ => Effort::Read,

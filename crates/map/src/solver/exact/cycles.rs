@@ -173,9 +173,6 @@ fn short_cycles(network: &Network, present: &BTreeSet<Vec<u32>>, limits: &Limits
         ranked.len() < 50_000
     };
     'search: for a in 0..network.sizes.len() as u32 {
-        if limits.expired() {
-            break;
-        }
         // Paths a-b-c, by their far end.
         let mut through: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for &(b, _) in &neighbours[a as usize] {
@@ -186,6 +183,9 @@ fn short_cycles(network: &Network, present: &BTreeSet<Vec<u32>>, limits: &Limits
             }
         }
         for (c, middles) in through {
+            if limits.expired() {
+                break 'search;
+            }
             let chord = joined(a, c).is_some();
             for (index, &b) in middles.iter().enumerate() {
                 if chord && b > a && b < c && !keep(vec![a, b, c]) {

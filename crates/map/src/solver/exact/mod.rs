@@ -66,6 +66,8 @@ pub struct Options {
     pub dominance: bool,
     /// Tighten the relaxation with frustrated cycles.
     pub cycles: bool,
+    /// An assignment to begin with. Reductions may have to leave it aside.
+    pub start: Option<Vec<usize>>,
     /// Ends the search when somebody raises it, as the time limit does.
     pub stop: Stop,
 }
@@ -80,6 +82,7 @@ impl Default for Options {
             small_table: 64,
             dominance: true,
             cycles: true,
+            start: None,
             stop: Stop::default(),
         }
     }
@@ -105,6 +108,9 @@ pub struct Progress {
     pub value: Option<f64>,
 }
 
+/// With more entries than this, the first node takes so long that it is left out when the time is over before.
+const MANY_ENTRIES: usize = 1 << 21;
+
 /// Maximizes a network. `observe` is called whenever bound or value may have improved.
 ///
 /// The same input gives the same answer, unless the time limit strikes.
@@ -119,9 +125,22 @@ pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progr
     let Ok((reduced, lift)) = reduce(scaled, None, f64::NEG_INFINITY, reductions, &context.limits) else {
         return infeasible(&context);
     };
+    if context.limits.expired() && reduced.entries() > MANY_ENTRIES {
+        // In normal form nothing is worth more than the constant.
+        let bound = reduced.constant + allowance + 1e-12 * reduced.constant.abs();
+        let assignment = match &options.start {
+            Some(states) => states.clone(),
+            None => lift.apply(&reduced.best_alone()),
+        };
+        let value = network.value(&assignment);
+        let certificate = Certificate::judge(Some(value), scale * context.round_down(bound), gap);
+        let assignment = certificate.value().map(|_| assignment);
+        return Answer { assignment, certificate: certificate.after(0, context.limits.seconds()) };
+    }
     let mut parts = components(&reduced);
     parts.sort_by_key(|part| part.network.entries());
     context.parts = parts.len();
+    let start = options.start.as_ref().map(|states| lift.project(states));
     loop {
         let mut bound = reduced.constant;
         let mut states = vec![0; reduced.sizes.len()];
@@ -132,7 +151,9 @@ pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progr
             context.base_bound = bound;
             context.base = known.unwrap_or(bound);
             context.base_value = known.filter(|_| index + 1 == parts.len());
-            let found = search(&part.network, f64::NEG_INFINITY, &mut context, true);
+            let begin =
+                start.as_ref().map(|states| part.variables.iter().map(|&v| states[v as usize]).collect());
+            let found = search(&part.network, f64::NEG_INFINITY, begin, &mut context, true);
             bound += found.bound;
             proven &= found.exact;
             match found.best {

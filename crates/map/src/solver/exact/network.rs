@@ -91,6 +91,14 @@ impl Network {
         }
     }
 
+    /// The best state of every variable, whatever the tables say.
+    pub(crate) fn best_alone(&self) -> Vec<usize> {
+        let best = |scores: &Vec<f64>| {
+            (0..scores.len()).fold(0, |best, state| if scores[state] > scores[best] { state } else { best })
+        };
+        self.unary.iter().map(best).collect()
+    }
+
     /// Forbids all states of a variable but one.
     pub(crate) fn keep_only(&mut self, variable: usize, kept: usize) {
         let scores = self.unary[variable].iter_mut().enumerate();

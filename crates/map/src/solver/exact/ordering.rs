@@ -4,6 +4,7 @@
 //! smallest resulting table, fewest new neighbours, and two sweeps over the variables (as numbered, and
 //! breadth-first from a border), which are what grids and chains want.
 
+use super::limits::Limits;
 use super::network::Network;
 use crate::solver::primal::Dice;
 use std::collections::BinaryHeap;
@@ -21,8 +22,8 @@ pub(crate) struct Order {
 ///
 /// `thorough` also tries the fill rule and the sweeps; without it only the smallest-table rule
 /// runs, which is what a search node can afford.
-pub(crate) fn best_order(network: &Network, limit: f64, thorough: bool) -> Option<Order> {
-    let mut best = greedy(Interaction::new(network), limit, Rule::SmallestTable);
+pub(crate) fn best_order(network: &Network, limit: f64, thorough: bool, limits: &Limits) -> Option<Order> {
+    let mut best = greedy(Interaction::new(network), limit, Rule::SmallestTable, || limits.expired());
     if thorough {
         let mut ceiling = best.as_ref().map_or(limit, |order| order.work);
         let mut challenge = |order: Option<Order>| {
@@ -38,7 +39,7 @@ pub(crate) fn best_order(network: &Network, limit: f64, thorough: bool) -> Optio
         let ceiling = challenge(follow(network, limit, natural));
         let ceiling = challenge(follow(network, ceiling, breadth_first(network)));
         if pair_checks(network) <= 3e7 {
-            challenge(greedy(Interaction::new(network), ceiling, Rule::LeastFill));
+            challenge(greedy(Interaction::new(network), ceiling, Rule::LeastFill, || limits.expired()));
         }
     }
     best
@@ -67,7 +68,7 @@ pub(crate) fn smallest_tables<'a>(
     scopes: impl Iterator<Item = &'a [u32]>,
     limit: f64,
 ) -> Option<Order> {
-    greedy(Interaction::over(sizes, scopes), limit, Rule::SmallestTable)
+    greedy(Interaction::over(sizes, scopes), limit, Rule::SmallestTable, || false)
 }
 
 /// Neighbour lists that change as variables go.
@@ -183,8 +184,8 @@ impl Ord for Entry {
     }
 }
 
-/// Greedy order with a lazy heap: stale keys are recognized by their version.
-fn greedy(mut graph: Interaction, limit: f64, rule: Rule) -> Option<Order> {
+/// Greedy order with a lazy heap: stale keys are recognized by their version. Nothing once `expired` says so.
+fn greedy(mut graph: Interaction, limit: f64, rule: Rule, expired: impl Fn() -> bool) -> Option<Order> {
     let count = graph.sizes.len();
     let key = |graph: &Interaction, v: usize| match rule {
         Rule::SmallestTable => (graph.weight(v), 0.0),
@@ -206,7 +207,7 @@ fn greedy(mut graph: Interaction, limit: f64, rule: Rule) -> Option<Order> {
             continue;
         }
         order.work += graph.weight(v);
-        if order.work > limit {
+        if order.work > limit || (round % 64 == 0 && expired()) {
             return None;
         }
         order.variables.push(v as u32);

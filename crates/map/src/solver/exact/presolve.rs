@@ -7,6 +7,7 @@
 use super::lift::{Lift, Step};
 use super::limits::Limits;
 use super::network::{Network, Table, Walk, steps_within, strides};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// What to reduce with.
@@ -51,12 +52,17 @@ pub(crate) fn reduce(
     Ok(session.finish(parent))
 }
 
+/// Tables for each variable from which on those over two are found by a hash.
+const MANY_TABLES: usize = 20;
+
 struct Session {
     sizes: Vec<usize>,
     constant: f64,
     unary: Vec<Vec<f64>>,
     tables: Vec<Option<Table>>,
     around: Vec<Vec<u32>>,
+    /// The tables over two variables, where they are so many that lists are slow to look through.
+    pairs: Option<FxHashMap<(u32, u32), u32>>,
     alive: Vec<bool>,
     steps: Vec<Step>,
     dominance_budget: usize,
@@ -71,6 +77,7 @@ impl Session {
             sizes: network.sizes,
             tables: Vec::with_capacity(network.tables.len()),
             around: vec![Vec::new(); count],
+            pairs: (network.tables.len() > MANY_TABLES * count).then(FxHashMap::default),
             alive: vec![true; count],
             steps: Vec::new(),
             dominance_budget: 0,
@@ -91,28 +98,34 @@ impl Session {
                 }
             }
             _ => {
-                let rarest = table
-                    .scope
-                    .iter()
-                    .min_by_key(|&&v| self.around[v as usize].len())
-                    .map_or(0, |&v| v as usize);
-                for &index in &self.around[rarest] {
-                    if let Some(own) = &mut self.tables[index as usize]
-                        && own.scope == table.scope
-                    {
-                        for (own, score) in own.scores.iter_mut().zip(table.scores) {
-                            *own += score;
-                        }
-                        return;
-                    }
-                }
                 let index = self.tables.len() as u32;
+                if let Some(same) = self.same_scope(&table.scope, index) {
+                    if let Some(own) = &mut self.tables[same as usize] {
+                        own.scores.iter_mut().zip(table.scores).for_each(|(own, score)| *own += score);
+                    }
+                    return;
+                }
                 for &v in &table.scope {
                     self.around[v as usize].push(index);
                 }
                 self.tables.push(Some(table));
             }
         }
+    }
+
+    /// The table over the same variables. If there is none, `new` will be it.
+    fn same_scope(&mut self, scope: &[u32], new: u32) -> Option<u32> {
+        let is_same = |index: u32| self.tables[index as usize].as_ref().is_some_and(|own| own.scope == scope);
+        if let ([a, b], Some(pairs)) = (scope, &mut self.pairs) {
+            let known = pairs.entry((*a, *b)).or_insert(new);
+            if *known != new && is_same(*known) {
+                return Some(*known);
+            }
+            *known = new;
+            return None;
+        }
+        let rarest = scope.iter().min_by_key(|&&v| self.around[v as usize].len())?;
+        self.around[*rarest as usize].iter().copied().find(|&index| is_same(index))
     }
 
     fn take(&mut self, index: u32) -> Option<Table> {

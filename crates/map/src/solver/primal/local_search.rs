@@ -93,6 +93,121 @@ pub(crate) trait Position {
     }
 }
 
+/// A position that knows what it is worth, and which move may mend what another one broke.
+pub(crate) trait Chain: Position {
+    /// What the whole is worth, what is broken included.
+    fn worth(&mut self) -> f64;
+
+    /// What a move of one variable gains, where that is known without making it and breaks nothing.
+    fn gain(&self, _variable: usize, _state: usize) -> Option<f64> {
+        None
+    }
+
+    /// Whether nothing is broken.
+    fn is_sound(&self) -> bool;
+
+    /// The number of states of a variable.
+    fn states(&self, variable: usize) -> usize;
+
+    /// A move to try: any, or one that may mend something.
+    fn propose(&mut self, variables: &[u32], dice: &mut Dice) -> (usize, usize) {
+        let variable = variables[dice.below(variables.len())] as usize;
+        let count = self.states(variable);
+        (variable, (self.state(variable) + 1 + dice.below(count - 1)) % count)
+    }
+
+    /// A move that may mend what a variable broke that was in state `from` before.
+    fn next(&mut self, variable: usize, from: usize, dice: &mut Dice) -> Option<(usize, usize)>;
+
+    /// Work done so far.
+    fn work(&self) -> usize;
+
+    /// Simulated annealing (Kirkpatrick et al. 1983) over some variables of two states or more, by chains of up to four moves of
+    /// which each mends what the one before broke. The temperature falls from `heat` to a two-hundredth of it
+    /// while the effort is spent. The best that breaks nothing is recorded.
+    fn anneal(
+        &mut self,
+        variables: &[u32],
+        heat: f64,
+        effort: usize,
+        record: &mut Record,
+        dice: &mut Dice,
+        expired: impl Fn() -> bool,
+    ) {
+        let (start, mut temperature) = (self.work(), heat);
+        let mut undo = [(0, 0); 4];
+        for step in 0.. {
+            if step % 64 == 0 {
+                let spent = (self.work() - start) as f64 / effort.max(1) as f64;
+                if spent >= 1.0 || step > effort || (step % 1024 == 0 && expired()) {
+                    return;
+                }
+                temperature = heat * 0.005f64.powf(spent);
+            }
+            let (variable, state) = self.propose(variables, dice);
+            let least = temperature * dice.uniform().ln();
+            if self.gain(variable, state).is_some_and(|gain| gain < least) {
+                continue;
+            }
+            let before = self.worth();
+            let (mut moves, mut next) = (0, Some((variable, state)));
+            while let Some((variable, state)) = next.take() {
+                undo[moves] = (variable, self.state(variable));
+                self.set(variable, state);
+                moves += 1;
+                if moves < undo.len() {
+                    next = self.next(variable, undo[moves - 1].1, dice);
+                }
+            }
+            let worth = self.worth();
+            if worth - before >= least {
+                record.moved.extend(undo[..moves].iter().map(|&(variable, _)| variable as u32));
+                if self.is_sound() {
+                    record.keep(worth, |variable| self.state(variable));
+                }
+            } else {
+                undo[..moves].iter().rev().for_each(|&(variable, state)| self.set(variable, state));
+            }
+        }
+    }
+}
+
+/// The best position seen, brought up to date only where something moved since.
+#[derive(Default)]
+pub(crate) struct Record {
+    /// What it is worth, if there is one.
+    pub worth: Option<f64>,
+    pub states: Vec<u32>,
+    /// Variables that may have moved since.
+    moved: Vec<u32>,
+}
+
+impl Record {
+    /// A record of so many variables, all of which are still to be looked at.
+    pub(crate) fn new(variables: usize) -> Self {
+        Record { worth: None, states: vec![0; variables], moved: (0..variables as u32).collect() }
+    }
+
+    /// Says that all may have moved.
+    pub(crate) fn forget_moves(&mut self) {
+        self.moved.clear();
+        self.moved.extend(0..self.states.len() as u32);
+    }
+
+    /// Keeps a position that is worth more than the best one.
+    pub(crate) fn keep(&mut self, worth: f64, state: impl Fn(usize) -> usize) {
+        if self.worth.is_none_or(|best| worth > best + 1e-12 * best.abs()) {
+            self.worth = Some(worth);
+            for variable in self.moved.drain(..) {
+                self.states[variable as usize] = state(variable as usize) as u32;
+            }
+        } else if self.moved.len() > 4 * self.states.len() {
+            self.moved.sort_unstable();
+            self.moved.dedup();
+        }
+    }
+}
+
 /// A position that knows which variables have a part of the problem in common.
 pub(crate) trait Connected: Position {
     /// Calls `visit` with every variable that shares a part with this one.
@@ -158,15 +273,30 @@ pub(crate) struct Fusion {
 /// A small generator (xorshift64*), so that results repeat.
 pub(crate) struct Dice(u64);
 
+impl Default for Dice {
+    fn default() -> Self {
+        Self::new(1)
+    }
+}
+
 impl Dice {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    pub(crate) fn below(&mut self, count: usize) -> usize {
+    fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
-        ((self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % count.max(1) as u64) as usize
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33
+    }
+
+    pub(crate) fn below(&mut self, count: usize) -> usize {
+        (self.next() % count.max(1) as u64) as usize
+    }
+
+    /// A number above zero and up to one.
+    pub(crate) fn uniform(&mut self) -> f64 {
+        (self.next() + 1) as f64 / (1u64 << 31) as f64
     }
 }

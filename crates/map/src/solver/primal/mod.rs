@@ -13,10 +13,12 @@ mod neighbourhoods;
 mod network;
 mod pattern;
 mod slots;
+mod walk;
 
-pub(crate) use local_search::{Connected, Dice, Fusion, Position};
+pub(crate) use local_search::{Chain, Connected, Dice, Fusion, Position, Record};
 pub(crate) use network::{Effort, losses};
 pub(crate) use pattern::Labels;
+pub(crate) use walk::Walk;
 
 use super::dual::{Dual, Sum};
 use super::layout::Layout;

@@ -1,6 +1,6 @@
 //! Assignments of networks: local search over single variables, and exact moves of whole neighbourhoods.
 
-use super::{Connected, Dice, Position};
+use super::{Chain, Connected, Dice, Position, Record};
 use crate::solver::exact::elimination::{Eliminated, eliminate};
 use crate::solver::exact::limits::Limits;
 use crate::solver::exact::network::{Network, strides};
@@ -18,6 +18,9 @@ pub(super) struct States<'a> {
     strides: Vec<Vec<usize>>,
     /// What a forbidden entry costs: more than all finite scores together.
     penalty: f64,
+    /// What it is worth compared to the beginning, and tables looked at.
+    worth: f64,
+    work: usize,
 }
 
 impl<'a> States<'a> {
@@ -44,6 +47,8 @@ impl<'a> States<'a> {
             assignment,
             network,
             penalty,
+            worth: 0.0,
+            work: 0,
         };
         for (index, table) in network.tables.iter().enumerate() {
             table.scope.iter().for_each(|&v| states.add_table(index, v, 1.0));
@@ -67,6 +72,26 @@ impl<'a> States<'a> {
         for (state, score) in self.scores[offset..self.offsets[v as usize + 1]].iter_mut().enumerate() {
             *score += sign * table.scores[base + state * stride].max(-self.penalty);
         }
+    }
+
+    /// Anneals from the temperature of a typical move, and ends at the best assignment seen.
+    pub(super) fn anneal_all(&mut self, effort: usize, dice: &mut Dice, limits: &Limits) {
+        let count = self.assignment.len();
+        let variables: Vec<u32> = (0..count as u32).filter(|&v| self.network.sizes[v as usize] > 1).collect();
+        if variables.is_empty() {
+            return;
+        }
+        let spread = |v: usize| {
+            let scores = &self.scores[self.offsets[v]..self.offsets[v + 1]];
+            let here = scores[self.assignment[v]];
+            let gains = scores.iter().map(|score| (score - here).abs()).filter(|&gain| gain < self.penalty);
+            gains.sum::<f64>() / (scores.len() - 1).max(1) as f64
+        };
+        let heat = (0..count).map(spread).sum::<f64>() / count.max(1) as f64;
+        let mut record = Record::new(count);
+        record.keep(self.worth, |v| self.assignment[v]);
+        self.anneal(&variables, 0.5 * heat, effort, &mut record, dice, || limits.expired());
+        (0..count).for_each(|v| self.set(v, record.states[v] as usize));
     }
 
     /// Re-optimizes exactly most of the variables at once, given scattered others: as many as elimination can
@@ -130,7 +155,7 @@ impl<'a> States<'a> {
     /// Re-optimizes the chosen variables; nothing when that takes more than `work` entries.
     fn improve_exactly(&mut self, chosen: &[u32], work: f64, limits: &Limits) -> Option<bool> {
         let part = self.conditioned(chosen, &self.positions(chosen));
-        let order = best_order(&part, work, false)?;
+        let order = best_order(&part, work, false, limits)?;
         Some(self.optimize(chosen, &part, &order.variables, limits))
     }
 
@@ -185,8 +210,11 @@ impl Position for States<'_> {
             return;
         }
         let network = self.network;
+        let (first, degree) = (self.offsets[v], self.around[v].len());
+        self.worth += self.scores[first + state] - self.scores[first + self.assignment[v]];
+        self.work += degree;
         for sign in [-1.0, 1.0] {
-            for index in 0..self.around[v].len() {
+            for index in 0..degree {
                 let table = self.around[v][index] as usize;
                 for &u in network.tables[table].scope.iter().filter(|&&u| u as usize != v) {
                     self.add_table(table, u, sign);
@@ -198,6 +226,33 @@ impl Position for States<'_> {
 
     fn scores(&mut self, variable: usize) -> &[f64] {
         &self.scores[self.offsets[variable]..self.offsets[variable + 1]]
+    }
+}
+
+impl Chain for States<'_> {
+    fn worth(&mut self) -> f64 {
+        self.worth
+    }
+
+    fn gain(&self, variable: usize, state: usize) -> Option<f64> {
+        let first = self.offsets[variable];
+        Some(self.scores[first + state] - self.scores[first + self.assignment[variable]])
+    }
+
+    fn states(&self, variable: usize) -> usize {
+        self.network.sizes[variable]
+    }
+
+    fn next(&mut self, _: usize, _: usize, _: &mut Dice) -> Option<(usize, usize)> {
+        None
+    }
+
+    fn is_sound(&self) -> bool {
+        true
+    }
+
+    fn work(&self) -> usize {
+        self.work
     }
 }
 

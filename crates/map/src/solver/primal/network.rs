@@ -21,6 +21,9 @@ pub(crate) enum Effort {
     Full,
 }
 
+/// Tables that annealing may look at, as a multiple of all.
+const ANNEALING: usize = 100;
+
 impl Tree<'_> {
     /// Fixes the variables that message passing is surest of, quarter by quarter, and reads off the rest: a
     /// descent to one leaf that costs little more than the first steps.
@@ -70,7 +73,11 @@ impl Tree<'_> {
         let root = self.root;
         let mut local = States::new(root, assignment);
         local.tabu(root.sizes.len(), 500, &mut self.dice, || context.limits.expired());
-        let closed = context.cut(root.value(&local.assignment)) >= reduced.constant;
+        let mut closed = context.cut(root.value(&local.assignment)) >= reduced.constant;
+        if effort == Effort::Full && !closed {
+            local.anneal_all(ANNEALING * root.tables.len(), &mut self.dice, &context.limits);
+            closed = context.cut(root.value(&local.assignment)) >= reduced.constant;
+        }
         if effort == Effort::Full && !closed {
             self.improve_widely(&mut local, context);
         }
