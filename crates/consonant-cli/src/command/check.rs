@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use consonant::text::check::{Check as Settings, check};
 use consonant::text::input::Input;
@@ -77,6 +77,9 @@ impl Check {
             }
         }
         output.finish()?;
+        if let Some(empty) = report.files.iter().find(|file| file.sentences == 0 && file.errors.total == 0) {
+            bail!("{} has nothing in it for a model to learn from", empty.file);
+        }
         Ok(ExitCode::from(u8::from(report.has_errors())))
     }
 }

@@ -31,6 +31,10 @@ impl Tags {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         let train = self.train.as_deref().map(training_words).transpose()?;
         let options = TagOptions { column: self.column, train };
-        self.files.report(context, |predicted| tags(&self.files.gold, predicted, &options))
+        let done = self.files.report(context, |predicted| tags(&self.files.gold, predicted, &options))?;
+        if options.column.is_none() {
+            context.note("compared: upos, or the last column where columns have no names (--column)");
+        }
+        Ok(done)
     }
 }

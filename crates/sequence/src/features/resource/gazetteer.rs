@@ -180,7 +180,7 @@ fn step(node: u64, token: u64) -> u64 {
 
 /// The slot of the node, or the free one where it would stand.
 fn free_slot(table: &[u32], node: u64) -> usize {
-    let mut slot = ((node >> 32) * table.len() as u64 >> 32) as usize;
+    let mut slot = (((node >> 32) * table.len() as u64) >> 32) as usize;
     while table[slot] != 0 && (table[slot] ^ node as u32) > 1 {
         slot = if slot + 1 == table.len() { 0 } else { slot + 1 };
     }
