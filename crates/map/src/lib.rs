@@ -33,6 +33,8 @@
 //! - [`problem`]: UAI, log-UAI, AD3's `.fg` and JSON problems, from which [`Graph::from_problem`] makes a
 //!   graph.
 
+#![forbid(unsafe_code)]
+
 mod certificate;
 pub mod cut;
 mod factor;

@@ -1,6 +1,8 @@
 //! What the tests of several crates share: numbers that are the same everywhere, random problems, and the
 //! truth about them by enumeration. Not published.
 
+#![forbid(unsafe_code)]
+
 pub mod graph;
 pub mod network;
 pub mod pattern;

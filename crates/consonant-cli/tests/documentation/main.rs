@@ -191,7 +191,7 @@ fn check(page: &str, folder: &Path) -> (String, Vec<String>) {
             shown.push(output);
         }
         let shown = shown.join("\n");
-        let printed = if let Some(ours) = command.strip_prefix("cargo run --release --quiet -- ") {
+        let printed = if let Some(ours) = command.strip_prefix("cargo run --release -- ") {
             run(&format!("consonant {ours}"), folder)
         } else if not_run(&command).is_some() {
             Ok(shown.clone())

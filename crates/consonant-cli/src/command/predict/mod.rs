@@ -39,8 +39,8 @@ pub struct Predict {
     /// solve`.
     #[arg(long, value_name = "DIR")]
     graphs: Option<PathBuf>,
-    /// Write value, bound, status and time of each unit, and their totals, as JSON. Seconds and tokens_per_second count
-    /// the units' own time, added up over all threads, without reading and writing.
+    /// Write value, bound, status and time of each unit, and their totals, as JSON. The totals' seconds and
+    /// tokens_per_second are those of decoding, by the clock: with several threads less than the units' seconds together.
     #[arg(long, value_name = "FILE.json")]
     report: Option<PathBuf>,
     /// Tag the input first with this tagger, for a parser or a recognizer of names that reads tags.
