@@ -31,6 +31,18 @@ const GRID: &str =
     "MARKOV\n3\n2 3 2\n4\n2 0 1\n2 2 1\n1 2\n0\n\n6\n 1 2 0 3 1 1\n6\n 1e0 1 5  0.5 2 1\n2\n 1 4\n1\n 2.5\n";
 
 #[test]
+fn keys_may_come_in_any_order() {
+    let [variables, factors] = [
+        r#""variables": [{"name": "a", "score": 1}, {"name": "b", "score": 2}]"#,
+        r#""factors": [{"kind": "at-most-one", "over": ["a", "b"], "penalty": 3}, {"kind": "implies", "over": ["a", "b"]}]"#,
+    ];
+    let read = |text: String| consonant_map::problem::read(&text, Format::Json).unwrap();
+    let usual = read(format!("{{{variables}, {factors}, \"constant\": 4}}"));
+    assert_eq!((usual.variables.len(), usual.constant), (3, 4.0));
+    assert_eq!(read(format!("{{\"constant\": 4, {factors}, {variables}}}")), usual);
+}
+
+#[test]
 fn uai_with_odd_order_constants_and_zeros() {
     // x0 = 1, x1 = 0: 3; x2 = 1, x1 = 0: 0.5, times 4: 6; against x0 = 0, x1 = 1, x2 = 1: 2 · 2 · 4 = 16.
     near(value(GRID, Format::Uai), (16.0f64 * 2.5).ln());
@@ -162,6 +174,8 @@ fn json_nonsense_is_named() {
     let cases = [
         ("{", "not valid JSON"),
         ("[]", "expected an object"),
+        (r#"{"variables": 3}"#, "expected a list as `variables`"),
+        (r#"{"factors": {}, "variables": []}"#, "expected a list as `factors`"),
         ("{}", "`variables` is missing"),
         (r#"{"variables":[{"score":1}]}"#, "variables[0]: `name` is missing"),
         (r#"{"variables":[{"name":"a"},{"name":"a"}]}"#, "already"),

@@ -16,41 +16,144 @@
 //! either with a leading `!`. `docs/map.md` lists the kinds. A coverage problem may also be given as its four
 //! lists (`lengths`, `budget`, `weights`, `sentences_of_concept`).
 
+use std::fmt;
+
 use crate::format::FormatError;
 use crate::{Factor, Kind, Literal, Problem, Variable};
 use rustc_hash::FxHashMap;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Reads a problem in JSON form.
+/// Reads a problem in JSON form. Variables and factors are taken one by one: a tree of all that the text says would be
+/// many times as large as the problem.
 pub fn read(text: &str) -> Result<Problem, FormatError> {
-    let value: Value = serde_json::from_str(text).map_err(|e| FormatError {
+    let mut root = Root::default();
+    let mut source = serde_json::Deserializer::from_str(text);
+    let parsed = root.deserialize(&mut source).and_then(|()| source.end());
+    if let Some(failure) = root.failure {
+        return Err(failure);
+    }
+    parsed.map_err(|e| FormatError {
         line: Some(e.line()),
-        message: format!("column {}: not valid JSON: {}", e.column(), describe(&e)),
+        message: {
+            let what = if e.is_data() { "" } else { "not valid JSON: " };
+            format!("column {}: {what}{}", e.column(), describe(&e))
+        },
     })?;
-    let root = object(&value, "the problem")?;
-    if root.contains_key("sentences_of_concept") {
-        return coverage(root);
+    let Root { mut reader, rest, early, has_variables, .. } = root;
+    if rest.contains_key("sentences_of_concept") {
+        return coverage(&rest);
     }
-    let mut reader = Reader { problem: Problem::new(), by_name: FxHashMap::default() };
-    for (i, variable) in array(root, "variables", "the problem")?.iter().enumerate() {
-        reader.variable(variable, &format!("variables[{i}]"))?;
+    if !has_variables {
+        array(&rest, VARIABLES, "the problem")?;
     }
-    if let Some(constant) = root.get("constant") {
+    for (i, factor) in early.iter().enumerate() {
+        reader.stated(i, factor)?;
+    }
+    if let Some(constant) = rest.get("constant") {
         reader.problem.constant = number(constant, "constant")?;
     }
-    let none = Vec::new();
-    let factors = if root.contains_key("factors") { array(root, "factors", "the problem")? } else { &none };
-    for (i, factor) in factors.iter().enumerate() {
-        reader.constraint(factor, &format!("factors[{i}]"))?;
-        reader.problem.stated.resize(reader.problem.factors.len(), i as u32);
-    }
-    known_keys(root, &["variables", "factors", "constant", "minimize"], "the problem")?;
-    match root.get("minimize") {
+    known_keys(&rest, &[VARIABLES, FACTORS, "constant", "minimize"], "the problem")?;
+    match rest.get("minimize") {
         None | Some(Value::Bool(false)) => {}
         Some(Value::Bool(true)) => reader.problem.minimize().map_err(|e| wrong("the problem", e))?,
         Some(other) => return Err(wrong("minimize", format!("expected true or false, found {other}"))),
     }
     Ok(reader.problem)
+}
+
+const VARIABLES: &str = "variables";
+const FACTORS: &str = "factors";
+
+/// A problem on its way from the text.
+#[derive(Default)]
+struct Root {
+    reader: Reader,
+    has_variables: bool,
+    /// Factors that came before the variables that they name.
+    early: Vec<Value>,
+    /// All other keys.
+    rest: Map<String, Value>,
+    /// What is wrong with the problem, where the JSON is not to blame.
+    failure: Option<FormatError>,
+}
+
+impl<'de> DeserializeSeed<'de> for &mut Root {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<(), D::Error> {
+        source.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Root {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut keys: A) -> Result<(), A::Error> {
+        while let Some(key) = keys.next_key::<String>()? {
+            let Root { reader, has_variables, early, failure, .. } = self;
+            match key.as_str() {
+                VARIABLES => {
+                    *has_variables = true;
+                    let each = |i, value: Value| reader.variable(&value, &format!("variables[{i}]"));
+                    keys.next_value_seed(Each { key: VARIABLES, each, failure })?;
+                }
+                FACTORS if *has_variables => {
+                    let each = |i, value: Value| reader.stated(i, &value);
+                    keys.next_value_seed(Each { key: FACTORS, each, failure })?;
+                }
+                FACTORS => {
+                    let each = |_, value| {
+                        early.push(value);
+                        Ok(())
+                    };
+                    keys.next_value_seed(Each { key: FACTORS, each, failure })?;
+                }
+                _ => drop(self.rest.insert(key, keys.next_value()?)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Does something with each item of a list.
+struct Each<'r, F> {
+    key: &'static str,
+    each: F,
+    failure: &'r mut Option<FormatError>,
+}
+
+impl<'de, F: FnMut(usize, Value) -> Result<(), FormatError>> DeserializeSeed<'de> for Each<'_, F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<(), D::Error> {
+        source.deserialize_any(self)
+    }
+}
+
+impl<'de, F: FnMut(usize, Value) -> Result<(), FormatError>> Visitor<'de> for Each<'_, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list as `{}`", self.key)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
+        let mut number = 0;
+        while let Some(item) = items.next_element()? {
+            if let Err(failure) = (self.each)(number, item) {
+                let error = A::Error::custom(&failure.message);
+                *self.failure = Some(failure);
+                return Err(error);
+            }
+            number += 1;
+        }
+        Ok(())
+    }
 }
 
 /// The error's own words without the position, which we give in our own form.
@@ -130,12 +233,20 @@ fn known_keys(object: &Map<String, Value>, known: &[&str], place: &str) -> Resul
     }
 }
 
+#[derive(Default)]
 struct Reader {
     problem: Problem,
     by_name: FxHashMap<String, usize>,
 }
 
 impl Reader {
+    /// Adds what an entry among the factors states.
+    fn stated(&mut self, number: usize, value: &Value) -> Result<(), FormatError> {
+        self.constraint(value, &format!("factors[{number}]"))?;
+        self.problem.stated.resize(self.problem.factors.len(), number as u32);
+        Ok(())
+    }
+
     fn variable(&mut self, value: &Value, place: &str) -> Result<(), FormatError> {
         let object = object(value, place)?;
         known_keys(object, &["name", "score", "states", "scores"], place)?;
