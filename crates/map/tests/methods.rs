@@ -29,6 +29,22 @@ fn run(method: Method, seeds: u64, limits: &Limits) -> (usize, usize) {
     (proven, seeds as usize)
 }
 
+/// What people plot: bounds that fall, values that rise, and the answer at the end.
+#[test]
+fn traces_end_with_the_answer() {
+    let mut graph = Graph::new();
+    let x = graph.binaries(&[1.0, 2.0, -0.5]).unwrap();
+    graph.at_most_one([x[0], x[1]]).unwrap();
+    graph.at_least_one([x[1], x[2]]).unwrap();
+    let limits = Limits { trace: true, ..Limits::default() };
+    let solution = solve(&graph, Method::Exact, &limits).unwrap();
+    let last = solution.trace.last().expect("a point");
+    assert_eq!(Some(last.value), solution.certificate.value());
+    assert_eq!(last.bound, solution.certificate.bound());
+    assert!(solution.trace.iter().all(|point| point.bound.is_finite()));
+    assert!(solution.trace.windows(2).all(|pair| pair[1].bound <= pair[0].bound));
+}
+
 #[test]
 fn exact_search_proves_everything() {
     let (proven, total) = run(Method::Exact, 1500, &Limits::default());

@@ -37,13 +37,22 @@ pub(super) fn solve(graph: &Graph, limits: &Limits) -> Solution {
     let tables = Lowering::new(graph);
     let scale = tables.as_ref().map_or(1.0, |tables| tables.network.scale());
     let turns = Turns { scale, graph, tables, limits, start };
-    match &turns.tables {
+    let mut found = match &turns.tables {
         Some(tables) if !has_logic(graph) => {
             let share = turns.share(0, usize::MAX, 1.0);
             search_tables(graph, tables, &share, limits.hint.as_deref())
         }
         _ => turns.take(),
+    };
+    // A trace begins with the first bound, and ends with the answer.
+    found.trace.retain(|point| point.bound.is_finite());
+    let Certificate { iterations: iteration, seconds, .. } = found.certificate;
+    let (value, bound) = (found.certificate.lower(), found.certificate.bound());
+    let is_told = found.trace.last().is_some_and(|last| (last.value, last.bound) == (value, bound));
+    if limits.trace && bound.is_finite() && !is_told {
+        found.trace.push(TracePoint { iteration, seconds, bound, value });
     }
+    found
 }
 
 /// Whether a factor constrains variables, rather than scores them.
