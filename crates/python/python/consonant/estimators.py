@@ -397,11 +397,11 @@ class Segmenter(_Texts, task="segmenter"):
 
 
 class Clusters(_Texts, task="clusters"):
-    """Classes of words that stand in the same surroundings, learned from raw text: a path, a text, or a list of texts. Taggers, recognizers of names
+    """Classes of words that stand in the same surroundings, learned from raw text: a path, or a list of texts. Taggers, recognizers of names
     and parsers take them by the setting ``clusters``, as a file that ``save`` wrote. ``predict`` gives the sentences of each text, as lists of words with
     their clusters (``None`` for words that are in none); there is nothing to score.
 
-    >>> Clusters(count=2, min_count=1).fit("a dog ran. a cat ran. a dog sat. a cat sat.").predict("a bird ran")[0][0][1]
+    >>> Clusters(count=2, min_count=1).fit(["a dog ran. a cat ran. a dog sat. a cat sat."]).predict("a bird ran")[0][0][1]
     ('bird', None)
     """
 
