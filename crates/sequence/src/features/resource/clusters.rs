@@ -23,15 +23,14 @@ impl Clusters {
     fn new(lines: String) -> Self {
         let mut places = FxHashMap::default();
         places.reserve(lines.len() / 8);
-        let mut start = 0;
-        for line in lines.split_inclusive('\n') {
-            let mut fields = line.trim_end_matches('\n').split('\t');
-            let mut place = start + fields.next().map_or(0, str::len) + 1;
-            for word in fields {
-                places.insert(hash::key(word.as_bytes()), (start as u32, place as u32));
-                place += word.len() + 1;
+        let (mut line, mut field) = (0, 0);
+        for (end, byte) in lines.bytes().enumerate().filter(|&(_, byte)| byte == b'\t' || byte == b'\n') {
+            // The first field of a line is the cluster's name.
+            if field > line {
+                places.insert(hash::key(&lines.as_bytes()[field..end]), (line as u32, field as u32));
             }
-            start += line.len();
+            field = end + 1;
+            line = if byte == b'\n' { field } else { line };
         }
         Self { lines, places }
     }
