@@ -109,8 +109,10 @@ impl Pipeline {
                 )
             },
         );
-        let (segmenter, names, lemmatizer, parser) = (segmenter?, names?, lemmatizer?, parser?);
-        let tagger = match tagger? {
+        // Of several errors the one that would come first in a row is told.
+        let (segmenter, names) = (segmenter?, names?);
+        let (tagger, lemmatizer, parser) = (tagger?, lemmatizer?, parser?);
+        let tagger = match tagger {
             None if names.as_ref().is_some_and(|names| names.reads() == Reads::Tags) => open_tagger(true)?,
             tagger => tagger,
         };
