@@ -364,12 +364,13 @@ pub(crate) struct OracleScratch<O: Oracle> {
     pub configuration: O::Configuration,
     pub scores: Vec<f64>,
     pub values: Vec<f64>,
+    pub reduced: Vec<f64>,
 }
 
 impl<O: Oracle> Default for OracleScratch<O> {
     fn default() -> Self {
-        let (workspace, configuration, scores, values) = Default::default();
-        OracleScratch { workspace, configuration, scores, values }
+        let (workspace, configuration, scores, values, reduced) = Default::default();
+        OracleScratch { workspace, configuration, scores, values, reduced }
     }
 }
 
@@ -402,7 +403,7 @@ impl<O: Oracle> Slave for O {
     }
 
     fn own_score(&self, on: &[bool], large: f64, scratch: &mut Self::Scratch) -> f64 {
-        let OracleScratch { workspace, configuration, scores, values } = scratch;
+        let OracleScratch { workspace, configuration, scores, values, .. } = scratch;
         // Links that are off are forbidden, links that are on are worth more than anything else.
         scores.clear();
         scores.extend(on.iter().map(|&on| if on { large } else { f64::NEG_INFINITY }));

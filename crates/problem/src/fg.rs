@@ -26,13 +26,13 @@ pub fn read(text: &str) -> Result<Problem, FormatError> {
 }
 
 fn read_factor(words: &mut Words<'_>, variables: usize) -> Result<Factor, FormatError> {
-    let kind = words.expect("the type of a factor")?.to_string();
+    let kind = words.expect("the type of a factor")?;
     let degree: usize = words.number("the number of links of a factor")?;
     if degree > variables {
         let message = format!("{degree} links, but there are only {variables} variables");
         return Err(FormatError::at(words.line, message));
     }
-    let mut literals: Vec<Literal> = Vec::new();
+    let mut literals: Vec<Literal> = Vec::with_capacity(degree.min(1024));
     for _ in 0..degree {
         let index: i64 = words.number("a variable (from 1; negative to negate)")?;
         let variable = (index.unsigned_abs() as usize).checked_sub(1).filter(|&i| i < variables);
@@ -41,7 +41,7 @@ fn read_factor(words: &mut Words<'_>, variables: usize) -> Result<Factor, Format
         })?;
         literals.push(Literal { variable: variable as u32, state: 1, negated: index < 0 });
     }
-    let kind = match kind.as_str() {
+    let kind = match kind {
         "XOR" => Kind::ExactlyOne,
         "ATMOSTONE" => Kind::AtMostOne,
         "OR" => Kind::AtLeastOne,

@@ -57,7 +57,7 @@ pub fn read(text: &str, entries: Entries) -> Result<Problem, FormatError> {
             let message = format!("factor {factor} has {arity} variables, but there are only {count}");
             return Err(FormatError::at(words.line, message));
         }
-        let mut scope = Vec::new();
+        let mut scope = Vec::with_capacity(arity.min(64));
         for _ in 0..arity {
             let variable: usize = words.number("a variable of a factor")?;
             if variable >= count {
@@ -86,7 +86,7 @@ pub fn read(text: &str, entries: Entries) -> Result<Problem, FormatError> {
             );
             return Err(FormatError::at(words.line, message));
         }
-        let mut scores = Vec::new();
+        let mut scores = Vec::with_capacity(size.min(4096));
         for _ in 0..size {
             scores.push(entry(&mut words, entries)?);
         }

@@ -79,7 +79,7 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
         eta: f64,
         scratch: &mut OracleScratch<O>,
     ) -> bool {
-        let OracleScratch { workspace, configuration, scores, values } = scratch;
+        let OracleScratch { workspace, configuration, scores, values, reduced } = scratch;
         scores.clear();
         scores.extend(point.iter().map(|x| x * eta));
         if self.configurations.is_empty() && !self.restart(oracle, scores, workspace, configuration) {
@@ -87,7 +87,7 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
             copy.fill(0.0);
             return true;
         }
-        let mut done = false;
+        let (mut done, mut is_read) = (false, false);
         for change in 0..MAX_CHANGES {
             let Some(level) = self.solve(oracle, scores, 1.0 / eta, values) else {
                 // The factor has degraded beyond repair: begin again from one configuration.
@@ -102,21 +102,22 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
             }
             copy.fill(0.0);
             self.add_marginals(oracle, copy);
-            for i in 0..copy.len() {
-                copy[i] = eta * (point[i] - copy[i]);
-            }
-            let best = oracle.maximize(copy, workspace, configuration);
+            reduced.clear();
+            reduced.extend(point.iter().zip(&*copy).map(|(x, u)| eta * (x - u)));
+            let best = oracle.maximize(reduced, workspace, configuration);
             // `level` is what every configuration of the set scores under these scores.
             let level = eta * level;
             if best <= level + eta * 1e-9 + level.abs() * 1e-12 || self.configurations.contains(configuration)
             {
-                done = true;
+                (done, is_read) = (true, true);
                 break;
             }
             self.add(oracle, configuration, values);
         }
-        copy.fill(0.0);
-        self.add_marginals(oracle, copy);
+        if !is_read {
+            copy.fill(0.0);
+            self.add_marginals(oracle, copy);
+        }
         if copy.iter().any(|x| !x.is_finite()) {
             // Points too far apart for the numbers at hand: one configuration is an answer, too.
             copy.fill(0.0);

@@ -226,9 +226,10 @@ fn average_slots(
         return (a.0 + b.0, a.1 + b.1);
     }
     let (mut primal, mut dual) = (0.0, 0.0);
-    for (i, slot) in slots.iter_mut().enumerate() {
+    let ends = layout.slot_start[first..=first + slots.len()].windows(2);
+    for (slot, ends) in slots.iter_mut().zip(ends) {
         slot.previous = slot.belief;
-        let links = layout.links_of(first + i);
+        let links = &layout.slot_links[ends[0] as usize..ends[1] as usize];
         if links.is_empty() {
             continue;
         }

@@ -8,7 +8,8 @@
 //! between many entries.
 
 use super::limits::Limits;
-use super::network::{Network, reordered, steps_within, strides};
+use super::network::{Network, reordered, strides};
+use std::borrow::Cow;
 
 /// Entries of one contiguous block.
 const BLOCK: usize = 512;
@@ -36,9 +37,9 @@ enum States {
     Wide(Vec<u16>),
 }
 
-struct Bucketed {
-    scope: Vec<u32>,
-    scores: Vec<f64>,
+struct Bucketed<'a> {
+    scope: Cow<'a, [u32]>,
+    scores: Cow<'a, [f64]>,
 }
 
 /// Maximizes a network by eliminating its variables in this order.
@@ -48,12 +49,14 @@ pub(crate) fn eliminate(network: &Network, order: &[u32], limits: &Limits) -> El
     for (index, &v) in order.iter().enumerate() {
         position[v as usize] = index;
     }
-    let mut buckets: Vec<Vec<Bucketed>> = (0..sizes.len()).map(|_| Vec::new()).collect();
+    let mut buckets: Vec<Vec<Bucketed<'_>>> = (0..sizes.len()).map(|_| Vec::new()).collect();
     for table in &network.tables {
-        let mut scope = table.scope.clone();
-        scope.sort_by_key(|&v| position[v as usize]);
-        let scores = reordered(&table.scope, &table.scores, &scope, sizes);
-        buckets[scope[0] as usize].push(Bucketed { scope, scores });
+        let mut bucketed = Bucketed { scope: table.scope[..].into(), scores: table.scores[..].into() };
+        if !table.scope.is_sorted_by_key(|&v| position[v as usize]) {
+            bucketed.scope.to_mut().sort_by_key(|&v| position[v as usize]);
+            bucketed.scores = reordered(&table.scope, &table.scores, &bucketed.scope, sizes).into();
+        }
+        buckets[bucketed.scope[0] as usize].push(bucketed);
     }
     let mut total = network.constant;
     let mut choices = Vec::with_capacity(order.len());
@@ -74,12 +77,12 @@ pub(crate) fn eliminate(network: &Network, order: &[u32], limits: &Limits) -> El
             // Tables over the same variables are summed at once: dense networks would otherwise keep many
             // large ones.
             let bucket = &mut buckets[first as usize];
-            if let Some(same) = bucket.iter_mut().find(|table| table.scope == scope) {
-                for (own, score) in same.scores.iter_mut().zip(scores) {
+            if let Some(same) = bucket.iter_mut().find(|table| *table.scope == scope) {
+                for (own, score) in same.scores.to_mut().iter_mut().zip(scores) {
                     *own += score;
                 }
             } else {
-                bucket.push(Bucketed { scope: scope.clone(), scores });
+                bucket.push(Bucketed { scope: scope.clone().into(), scores: scores.into() });
             }
         } else {
             total += scores[0];
@@ -152,7 +155,7 @@ impl Part<'_> {
 fn maximize_out(
     v: u32,
     unary: &[f64],
-    tables: &[Bucketed],
+    tables: &[Bucketed<'_>],
     scope: &[u32],
     sizes: &[usize],
     limits: &Limits,
@@ -179,7 +182,8 @@ fn maximize_out(
             })
             .collect::<Vec<_>>();
         let level = prefix_steps.last().map_or(0, |&(index, _)| index + 1);
-        let steps = steps_within(block, &table.scope, sizes);
+        let steps: Vec<usize> =
+            block.iter().map(|u| table.scope.iter().position(|w| w == u).map_or(0, |at| own[at])).collect();
         let offsets = if steps.iter().all(|&step| step == 0) {
             Vec::new()
         } else {

@@ -219,6 +219,10 @@ pub(crate) fn reordered(given: &[u32], scores: &[f64], wanted: &[u32], sizes: &[
     if given == wanted {
         return scores.to_vec();
     }
+    if let (&[rows, columns], [_, _]) = (given, wanted) {
+        let (rows, columns) = (sizes[rows as usize], sizes[columns as usize]);
+        return (0..columns).flat_map(|j| (0..rows).map(move |i| scores[i * columns + j])).collect();
+    }
     let given_strides = strides(given, sizes);
     let steps: Vec<usize> =
         wanted.iter().map(|v| given.iter().position(|g| g == v).map_or(0, |p| given_strides[p])).collect();

@@ -557,28 +557,31 @@ pub(crate) fn restricted<'a>(
     sizes: &[usize],
     kept: impl Fn(usize) -> Option<&'a [u16]>,
 ) -> Table {
+    if table.scope.iter().all(|&v| kept(v as usize).is_none()) {
+        return table.clone();
+    }
     let own = strides(&table.scope, sizes);
-    let mut base = 0;
     let mut scope = Vec::new();
-    let mut moves: Vec<Vec<usize>> = Vec::new();
+    let mut offsets = vec![0];
     for (&v, &stride) in table.scope.iter().zip(&own) {
         match kept(v as usize) {
-            Some(&[state]) => base += usize::from(state) * stride,
-            Some(states) => {
-                scope.push(v);
-                moves.push(states.iter().map(|&s| usize::from(s) * stride).collect());
+            Some(&[state]) => {
+                offsets.iter_mut().for_each(|offset| *offset += usize::from(state) * stride);
+                continue;
             }
-            None => {
-                scope.push(v);
-                moves.push((0..sizes[v as usize]).map(|s| s * stride).collect());
-            }
+            Some(states) => offsets = spread(&offsets, states.iter().map(|&s| usize::from(s) * stride)),
+            None => offsets = spread(&offsets, (0..sizes[v as usize]).map(|s| s * stride)),
         }
-    }
-    let mut offsets = vec![base];
-    for choices in &moves {
-        offsets = offsets.iter().flat_map(|&offset| choices.iter().map(move |&step| offset + step)).collect();
+        scope.push(v);
     }
     Table { scope, scores: offsets.into_iter().map(|at| table.scores[at]).collect() }
+}
+
+/// All sums of an offset and a step, the steps fastest.
+fn spread(offsets: &[usize], steps: impl ExactSizeIterator<Item = usize> + Clone) -> Vec<usize> {
+    let mut sums = Vec::with_capacity(offsets.len() * steps.len());
+    offsets.iter().for_each(|&offset| sums.extend(steps.clone().map(|step| offset + step)));
+    sums
 }
 
 /// For each state of the one variable of a pair table, the only state of the other that is allowed with it,

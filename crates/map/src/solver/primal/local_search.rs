@@ -22,33 +22,33 @@ pub(crate) trait Position {
     /// nothing changes or the effort is spent. Returns whether anything changed.
     fn climb(&mut self, variables: impl Iterator<Item = usize> + Clone, mut effort: usize) -> bool {
         let mut ever = false;
-        loop {
-            let mut changed = false;
-            for variable in variables.clone() {
-                let Some(cost) = self.cost(variable) else { continue };
-                if effort < cost {
-                    return ever | changed;
-                }
-                effort -= cost;
-                let now = self.state(variable);
-                let mut best = now;
-                let scores = self.scores(variable);
-                for (state, &score) in scores.iter().enumerate() {
-                    // Rounding alone makes no state better.
-                    if score - scores[best] > 1e-12 * score.abs() {
-                        best = state;
-                    }
-                }
-                if best != now {
-                    self.set(variable, best);
-                    changed = true;
+        // Once all were looked at since the last change, nothing changes any more.
+        let (count, mut settled) = (variables.clone().count(), 0);
+        for variable in variables.cycle() {
+            if settled == count {
+                break;
+            }
+            settled += 1;
+            let Some(cost) = self.cost(variable) else { continue };
+            if effort < cost {
+                break;
+            }
+            effort -= cost;
+            let now = self.state(variable);
+            let mut best = now;
+            let scores = self.scores(variable);
+            for (state, &score) in scores.iter().enumerate() {
+                // Rounding alone makes no state better.
+                if score - scores[best] > 1e-12 * score.abs() {
+                    best = state;
                 }
             }
-            ever |= changed;
-            if !changed {
-                return ever;
+            if best != now {
+                self.set(variable, best);
+                (ever, settled) = (true, 1);
             }
         }
+        ever
     }
 
     /// Tabu search over variables `0..count`: always the best move of a variable that did not move lately.
@@ -145,8 +145,12 @@ pub(crate) trait Chain: Position {
                 temperature = heat * 0.005f64.powf(spent);
             }
             let (variable, state) = self.propose(variables, dice);
-            let least = temperature * dice.uniform().ln();
-            if self.gain(variable, state).is_some_and(|gain| gain < least) {
+            let luck = dice.uniform();
+            // The logarithm is the dear part, and only losses between these two need it.
+            let accepts = |gain: f64| {
+                gain >= 0.0 || gain >= temperature * Dice::LEAST_LOG && gain >= temperature * luck.ln()
+            };
+            if self.gain(variable, state).is_some_and(|gain| !accepts(gain)) {
                 continue;
             }
             let before = self.worth();
@@ -160,7 +164,7 @@ pub(crate) trait Chain: Position {
                 }
             }
             let worth = self.worth();
-            if worth - before >= least {
+            if accepts(worth - before) {
                 record.moved.extend(undo[..moves].iter().map(|&(variable, _)| variable as u32));
                 if self.is_sound() {
                     record.keep(worth, |variable| self.state(variable));
@@ -280,6 +284,9 @@ impl Default for Dice {
 }
 
 impl Dice {
+    /// Below the logarithm of the smallest number that [`Dice::uniform`] gives, 2⁻³¹.
+    const LEAST_LOG: f64 = -21.5;
+
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }

@@ -45,6 +45,8 @@ pub(crate) struct Primal {
     trail: Vec<u32>,
     on: Vec<bool>,
     state_scores: Vec<f64>,
+    /// What each variable costs to look at, see [`Position::cost`]; empty until somebody asks.
+    costs: Vec<Option<usize>>,
     tally: Vec<Tally>,
     /// For each group, the number of the first of its factors.
     first_factor: Vec<usize>,
@@ -136,6 +138,7 @@ impl Primal {
         self.trail.clear();
         self.on.clear();
         self.tally.clear();
+        self.costs.clear();
         self.work = 0;
         (self.scale, self.large) = (scale, large);
     }

@@ -15,6 +15,9 @@ impl Primal {
     /// Moves each variable to its best state given the others until nothing changes.
     pub(super) fn improve(&mut self, view: &mut View<'_>) {
         let (variables, effort) = (view.graph.variables(), EFFORT * view.layout.links() + view.graph.slots());
+        if self.costs.is_empty() {
+            self.costs.extend((0..variables).map(|variable| view.cost(variable)));
+        }
         Slots { primal: self, view }.climb(0..variables, effort);
     }
 
@@ -30,6 +33,7 @@ impl Primal {
             }
         };
         let mut seen = usize::MAX;
+        let is_choice = !graph.is_binary(variable);
         for slot in graph.slots_of(variable) {
             if self.slots[slot] == 1 {
                 add(graph.scores[slot]);
@@ -37,7 +41,7 @@ impl Primal {
             // All states of a choice in one table link to that table: count it once, at the state that holds.
             for (group, factor, _) in view.links_of(slot) {
                 let id = self.first_factor[group] + factor;
-                if view.is_table(group) && !graph.is_binary(variable) && self.slots[slot] != 1 || id == seen {
+                if is_choice && self.slots[slot] != 1 && view.is_table(group) || id == seen {
                     continue;
                 }
                 seen = id;
@@ -80,13 +84,19 @@ impl Position for Slots<'_, '_> {
         &self.primal.state_scores
     }
 
+    fn cost(&self, variable: usize) -> Option<usize> {
+        self.primal.costs[variable]
+    }
+}
+
+impl View<'_> {
     /// Link evaluations needed to try every state; nothing when a structured oracle is involved.
     fn cost(&self, variable: usize) -> Option<usize> {
-        let View { graph, layout, .. } = &*self.view;
+        let View { graph, layout, .. } = self;
         let mut cost = 1;
         for slot in graph.slots_of(variable) {
-            for (group, factor, _) in self.view.links_of(slot) {
-                if self.view.closed(group).is_none() && !self.view.is_table(group) {
+            for (group, factor, _) in self.links_of(slot) {
+                if self.closed(group).is_none() && !self.is_table(group) {
                     return None;
                 }
                 cost += layout.group(graph, group).range(factor).len();
