@@ -147,7 +147,8 @@ pub(crate) struct ContextRows {
     /// Rows that hold every label with consecutive gram numbers: the number of the first.
     runs: Vec<Option<u32>>,
     labels: usize,
-    numbers: FxHashMap<(u32, Box<[u32]>), u32>,
+    /// Rows by gram, with [`UNKNOWN`] in the open place.
+    numbers: FxHashMap<Box<[u32]>, u32>,
 }
 
 /// No row: no gram with a weight fits the context.
@@ -155,13 +156,13 @@ pub(crate) const NO_CONTEXT: u32 = u32::MAX;
 
 impl ContextRows {
     pub(crate) fn new(grams: &LabelGrams) -> Self {
-        let mut numbers: FxHashMap<(u32, Box<[u32]>), u32> = FxHashMap::default();
+        let mut numbers: FxHashMap<Box<[u32]>, u32> = FxHashMap::default();
         let mut rows: Vec<Vec<(u32, u32)>> = Vec::new();
         for (number, gram) in grams.grams.iter().enumerate() {
             for open in 0..gram.len() {
                 let mut fixed = gram.clone();
                 fixed[open] = UNKNOWN;
-                let row = *numbers.entry((open as u32, fixed)).or_insert_with(|| {
+                let row = *numbers.entry(fixed).or_insert_with(|| {
                     rows.push(Vec::new());
                     rows.len() as u32 - 1
                 });
@@ -185,9 +186,17 @@ impl ContextRows {
 
     /// The row for a gram whose place `open` may vary; [`NO_CONTEXT`] if there is none.
     pub(crate) fn row(&self, gram: &[u32], open: usize) -> u32 {
-        let mut fixed: Box<[u32]> = gram.into();
-        fixed[open] = UNKNOWN;
-        self.numbers.get(&(open as u32, fixed)).copied().unwrap_or(NO_CONTEXT)
+        let mut short = [UNKNOWN; 4];
+        let row = if let Some(fixed) = short.get_mut(..gram.len()) {
+            fixed.copy_from_slice(gram);
+            fixed[open] = UNKNOWN;
+            self.numbers.get(&*fixed)
+        } else {
+            let mut fixed = gram.to_vec();
+            fixed[open] = UNKNOWN;
+            self.numbers.get(&fixed[..])
+        };
+        row.copied().unwrap_or(NO_CONTEXT)
     }
 
     /// Adds the weights of a row to the scores of the labels; `weights` are those of the grams.

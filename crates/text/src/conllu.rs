@@ -1,6 +1,6 @@
 //! CoNLL-U: ten columns, comments, multiword tokens, empty nodes.
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 
 use crate::error::{Fault, Kind, excerpt};
 use crate::faults::Faults;
@@ -79,6 +79,7 @@ impl Parser<'_> {
         let (mut line, mut field) = (start, start);
         let mut fields = [Span::default(); WIDTH];
         let mut count = 0;
+        self.sentence.reserve(memchr_iter(b'\n', &bytes[start..]).count());
         for at in Delimiters::new(bytes, start) {
             if bytes[at] == b'\t' {
                 if count < WIDTH {

@@ -121,6 +121,14 @@ impl Sentence {
         Sentence::default()
     }
 
+    /// Makes room for so many rows of its layout.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        self.rows.reserve(rows);
+        self.cells.reserve(rows * self.layout.width());
+        self.words.reserve(rows);
+        self.heads.reserve(rows);
+    }
+
     /// Forgets everything but the memory it holds.
     pub(crate) fn clear(&mut self) {
         self.arena.clear();
