@@ -8,7 +8,7 @@ use consonant_ner::NerOptions;
 use consonant_parser::ParserOptions;
 use consonant_segmenter::{Rules, SegmenterOptions, Start};
 use consonant_tagger::TaggerOptions;
-use consonant_task::{Annotate, Failure, Reads, Task as _, Unit};
+use consonant_task::{Annotate, Failure, Reads, Task, Unit};
 use consonant_text::plain::{Passage, PassageReader};
 use consonant_text::{Document, Sentence};
 use rayon::prelude::*;
@@ -79,30 +79,39 @@ impl Pipeline {
     /// Opens what the layers need. Without a model the segmenter works by rules; any other model must be
     /// there.
     pub fn open(models: &Models, layers: Layers) -> Result<Self, Error> {
-        let segmenter = match models.open(Segmenter::NAME)? {
-            Some(model) => Segmenter::open(&model).map_err(Error::task)?,
-            None => Segmenter::rules(Rules::english()),
-        };
-        let open = |wanted: bool, task, layer| wanted.then(|| models.expect(task, layer)).transpose();
-        let names = open(layers.entities, Ner::NAME, "the layer `entities`")?;
-        let names = names.as_ref().map(Ner::open).transpose().map_err(Error::task)?;
-        let reads_tags =
-            layers.tree || layers.lemmas || names.as_ref().is_some_and(|names| names.reads() == Reads::Tags);
-        let tagger = open(layers.tags || reads_tags, Tagger::NAME, "the layer `tags`")?;
+        /// A model, if it is wanted.
+        fn open<T: Task>(models: &Models, is_wanted: bool, layer: &'static str) -> Result<Option<T>, Error> {
+            let model = is_wanted.then(|| models.expect(T::NAME, layer)).transpose()?;
+            model.as_ref().map(T::open).transpose().map_err(Error::task)
+        }
+        let open_tagger = |is_wanted| open::<Tagger>(models, is_wanted, "the layer `tags`");
         // Features come from the model of lemmas.
         let features = layers.tags && models.has(Lemmatizer::NAME);
-        let lemmatizer = open(layers.lemmas || features, Lemmatizer::NAME, "the layer `lemmas`")?;
-        let lemmatizer = lemmatizer.as_ref().map(Lemmatizer::open).transpose().map_err(Error::task)?;
+        // Whoever asks for one word waits for the models above all. A thread of its own, and not a pool's: those
+        // do not survive a fork, and a child would wait for them.
+        let ((segmenter, names), rest) = std::thread::scope(|scope| {
+            let rest = scope.spawn(|| {
+                let tagger = open_tagger(layers.tags || layers.tree || layers.lemmas)?;
+                let lemmatizer = open::<Lemmatizer>(models, layers.lemmas || features, "the layer `lemmas`")?;
+                Ok::<_, Error>((tagger, lemmatizer, open::<Parser>(models, layers.tree, "the layer `tree`")?))
+            });
+            let segmenter = match models.open(Segmenter::NAME) {
+                Ok(Some(model)) => Segmenter::open(&model).map_err(Error::task),
+                Ok(None) => Ok(Segmenter::rules(Rules::english())),
+                Err(error) => Err(error),
+            };
+            let names = open::<Ner>(models, layers.entities, "the layer `entities`");
+            ((segmenter, names), rest.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        // Of several errors the one that would come first in a row is told.
+        let (segmenter, names) = (segmenter?, names?);
+        let (mut tagger, lemmatizer, parser) = rest?;
+        if tagger.is_none() && names.as_ref().is_some_and(|names| names.reads() == Reads::Tags) {
+            tagger = open_tagger(true)?;
+        }
         let kept = LemmatizerOptions::new().keep_lemmas(!layers.lemmas).keep_feats(!layers.tags);
-        let parser = open(layers.tree, Parser::NAME, "the layer `tree`")?;
-        Ok(Self {
-            segmenter,
-            tagger: tagger.as_ref().map(Tagger::open).transpose().map_err(Error::task)?,
-            lemmatizer: lemmatizer.map(|lemmatizer| (lemmatizer, kept)),
-            names,
-            parser: parser.as_ref().map(Parser::open).transpose().map_err(Error::task)?,
-            confidence: false,
-        })
+        let lemmatizer = lemmatizer.map(|lemmatizer| (lemmatizer, kept));
+        Ok(Self { segmenter, tagger, lemmatizer, names, parser, confidence: false })
     }
 
     /// The same pipeline for texts whose sentences or tokens are known.
