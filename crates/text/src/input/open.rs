@@ -32,9 +32,13 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 pub struct Input {
     name: Arc<str>,
     stream: Box<dyn Read + Send>,
+    is_packed: bool,
     /// Bytes that were looked at but not yet read.
     head: Vec<u8>,
 }
+
+/// The longest text that is taken out of a compressed file as a whole: a thousandth of it can be as small as a letter.
+const LONGEST_UNPACKED: u64 = 1 << 30;
 
 /// How many bytes are looked at to tell a format.
 const HEAD: usize = 1 << 13;
@@ -82,7 +86,7 @@ impl Input {
         } else {
             Box::new(whole)
         };
-        Ok(Input { name, stream, head: Vec::new() })
+        Ok(Input { name, stream, is_packed: is_gzip || is_zstd, head: Vec::new() })
     }
 
     /// The format of what is inside: what the content looks like if that is telling, else what the name says,
@@ -117,10 +121,23 @@ impl Input {
     /// All of it as text, for who needs the whole at once.
     ///
     /// # Errors
-    /// If it cannot be read, or is not UTF-8, or has a NUL byte: the rule of all readers.
-    pub fn into_text(mut self) -> Result<String, Error> {
+    /// If it cannot be read, or is not UTF-8, or has a NUL byte: the rule of all readers. If it is compressed and has
+    /// more than 1 GiB.
+    pub fn into_text(self) -> Result<String, Error> {
+        let most = if self.is_packed { LONGEST_UNPACKED } else { u64::MAX };
+        self.into_text_of(most)
+    }
+
+    fn into_text_of(mut self, most: u64) -> Result<String, Error> {
         let mut bytes = Vec::new();
-        self.read_to_end(&mut bytes).map_err(|error| Error::io(&self.name, error))?;
+        let read = Read::by_ref(&mut self).take(most.saturating_add(1)).read_to_end(&mut bytes);
+        read.map_err(|error| Error::io(&self.name, error))?;
+        if bytes.len() as u64 > most {
+            let text = format!(
+                "a compressed file of at most {most} bytes was expected, and there are more; unpack it first if it is meant"
+            );
+            return Err(Error::io(&self.name, io::Error::new(io::ErrorKind::FileTooLarge, text)));
+        }
         check_text(&Block { bytes: &bytes, first_line: 1 }, &self.name)?;
         String::from_utf8(bytes).map_err(|error| Error::io(&self.name, io::Error::other(error)))
     }
@@ -171,6 +188,18 @@ mod tests {
             text(b"ab\xffc").unwrap_err().to_string().starts_with("t:1:3: expected UTF-8, came byte 0xff")
         );
         assert!(text(&[0x1f, 0x8b, 8, 0, 0]).unwrap_err().to_string().starts_with("t: "));
+    }
+
+    #[test]
+    fn a_small_file_does_not_become_a_large_text() {
+        let packed = zstd::stream::encode_all(std::io::repeat(b'\n').take(1 << 20), 1).unwrap();
+        assert!(packed.len() < 1000);
+        let input = || Input::new(Cursor::new(packed.clone()), "t").unwrap();
+        assert!(input().is_packed);
+        assert_eq!(input().into_text_of(1 << 20).unwrap().len(), 1 << 20);
+        let error = input().into_text_of((1 << 20) - 1).unwrap_err().to_string();
+        assert!(error.starts_with("t: a compressed file of at most 1048575 bytes"), "{error}");
+        assert!(error.contains("unpack it first"), "{error}");
     }
 
     #[test]
