@@ -272,8 +272,8 @@ mod tests {
         let error = reader.next().unwrap().unwrap_err().to_string();
         assert!(error.starts_with("x:1:1: expected at most 16777216 bytes of white space"), "{error}");
         assert!(reader.next().is_none());
-        let wide = " ".repeat(LONGEST_SPACE / 4);
-        assert_eq!(texts(&format!("{wide}a{wide}"), 1 << 14, 1 << 18).len(), 1);
+        let wide = " ".repeat(LONGEST_SPACE / 4) + "a";
+        assert_eq!(PassageReader::new(wide.as_bytes(), "x").filter(Result::is_ok).count(), 1);
     }
 
     #[test]
