@@ -56,7 +56,9 @@ impl Input {
         if path.as_os_str() == "-" {
             return Input::stdin();
         }
-        let name: Arc<str> = path.to_string_lossy().into();
+        // A name with an end of line or an escape in it would speak for us in messages.
+        let shown = |c: char| if c.is_control() { c.escape_unicode().to_string() } else { c.to_string() };
+        let name: Arc<str> = path.to_string_lossy().chars().map(shown).collect::<String>().into();
         let file = File::open(path).map_err(|error| Error::io(&name, error))?;
         if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
             return Err(Error::io(
@@ -225,5 +227,7 @@ mod tests {
         assert!(error.contains("is a folder"), "{error}");
         let missing = folder.path().join("none.conllu");
         assert!(Input::open(&missing).err().unwrap().to_string().contains("none.conllu"));
+        let error = Input::open("a\nvalue 99\u{1b}").err().unwrap().to_string();
+        assert!(error.starts_with("a\\u{a}value 99\\u{1b}: "), "{error}");
     }
 }
