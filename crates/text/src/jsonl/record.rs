@@ -341,7 +341,7 @@ pub fn write_record<T: Record>(record: &T, out: &mut impl Write) -> io::Result<(
         return out.write_all(&line);
     }
     // Blank lines may stand before a byte order mark where files were put together.
-    let json = raw.trim_start_matches(|c: char| c == '\u{feff}' || c.is_ascii_whitespace());
+    let json = raw.trim_start_matches(|c: char| c == '\u{feff}' || c.is_whitespace());
     if T::parse(json).is_ok_and(|before| before == *record) {
         return out.write_all(raw.as_bytes());
     }
