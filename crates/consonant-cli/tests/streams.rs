@@ -203,7 +203,9 @@ fn an_interrupted_training_keeps_its_model() {
 
 #[test]
 fn an_interrupt_leaves_no_half_written_file() {
-    [("-INT", 130), ("-TERM", 143), ("-HUP", 129)].map(|(signal, code)| leaves_nothing(signal, code));
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        leaves_nothing(signal, code);
+    }
 }
 
 fn leaves_nothing(signal: &str, code: i32) {
