@@ -62,6 +62,8 @@ fn a_model_is_written_as_a_whole_or_not_at_all() {
     assert_eq!(found(&path), 99);
 }
 
+type Open = fn(&Path) -> Result<Model, LearnError>;
+
 #[test]
 fn a_model_is_read_as_a_whole_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
@@ -69,8 +71,7 @@ fn a_model_is_read_as_a_whole_or_not_at_all() {
     model(7).write(&path).unwrap();
     // SAFETY: nobody changes the file of this test.
     #[allow(unsafe_code)]
-    let ways: [fn(&Path) -> Result<Model, LearnError>; 2] =
-        [|path| Model::open(path), |path| unsafe { Model::map(path) }];
+    let ways: [Open; 2] = [|path| Model::open(path), |path| unsafe { Model::map(path) }];
     for open in ways {
         for call in 0.. {
             let (opened, failed) = faults::with(Some(call), None, || open(&path));
