@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result};
@@ -18,31 +18,52 @@ static STOP: AtomicBool = AtomicBool::new(false);
 /// Whether somebody else hears signals and ends the process in good order.
 static LEFT: AtomicBool = AtomicBool::new(false);
 
-/// By custom 128 + the number of SIGINT.
-pub const EXIT_INTERRUPTED: u8 = 130;
+/// By custom 128 + the number of the signal, which is SIGINT's where signals have none.
+static EXIT: AtomicU8 = AtomicU8::new(130);
+
+/// The exit code of work that a signal ended.
+pub fn exit_code() -> u8 {
+    EXIT.load(Ordering::Relaxed)
+}
 
 fn incomplete() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     INCOMPLETE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Installs the handler; called once, at the start.
+#[cfg(unix)]
 pub fn install() -> Result<()> {
-    ctrlc::set_handler(|| {
-        if LEFT.load(Ordering::Relaxed) {
-            return;
-        }
-        if WORTH_KEEPING.load(Ordering::Relaxed) && !STOP.swap(true, Ordering::Relaxed) {
-            eprintln!("interrupted: the model is written as it is now; a second interrupt ends at once");
-            return;
-        }
-        // The lock is never given back: no file can be finished or begun while the process ends.
-        let files = incomplete();
-        for path in files.iter() {
-            let _ = std::fs::remove_file(path);
-        }
-        std::process::exit(EXIT_INTERRUPTED.into());
-    })
-    .context("cannot install the interrupt handler")
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let install = || -> std::io::Result<()> {
+        let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let hear = move || signals.forever().for_each(|signal| heard(128 + signal as u8));
+        std::thread::Builder::new().name("signals".into()).spawn(hear)?;
+        Ok(())
+    };
+    install().context("cannot install the interrupt handler")
+}
+
+/// Installs the handler; called once, at the start.
+#[cfg(not(unix))]
+pub fn install() -> Result<()> {
+    ctrlc::set_handler(|| heard(exit_code())).context("cannot install the interrupt handler")
+}
+
+fn heard(code: u8) {
+    if LEFT.load(Ordering::Relaxed) {
+        return;
+    }
+    EXIT.store(code, Ordering::Relaxed);
+    if WORTH_KEEPING.load(Ordering::Relaxed) && !STOP.swap(true, Ordering::Relaxed) {
+        eprintln!("interrupted: the model is written as it is now; a second interrupt ends at once");
+        return;
+    }
+    // The lock is never given back: no file can be finished or begun while the process ends.
+    let files = incomplete();
+    for path in files.iter() {
+        let _ = std::fs::remove_file(path);
+    }
+    std::process::exit(code.into());
 }
 
 /// From now on the first interrupt only raises the flag of [`stop`].

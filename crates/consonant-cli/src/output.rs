@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::io::{self, BufWriter, IsTerminal, Read as _, Stdout, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::Result;
 use clap::Args;
-use consonant::learn::file::AtomicFile;
+use consonant::learn::file::{AtomicFile, remove_orphans};
+use consonant::learn::model::Model;
 use flate2::write::GzEncoder;
 
-use crate::interrupt;
+use crate::{interrupt, usage_error};
 
 const BUFFER: usize = 1 << 16;
 
@@ -24,7 +26,15 @@ pub struct Destination {
 impl Destination {
     /// Opens it; a file is written atomically.
     pub fn open(&self) -> io::Result<Output> {
+        if let Some(path) = &self.output {
+            remove_orphans(path);
+        }
         Output::open(self.output.as_deref())
+    }
+
+    /// Refuses a file that is read: results of another kind would take the place of what they were made of.
+    pub fn keep_apart<'p>(&self, read: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
+        self.output.as_deref().map_or(Ok(()), |path| keep_apart(path, read))
     }
 
     /// The ending of the file's name, in lower case and without that of a compression: it says the format.
@@ -32,6 +42,11 @@ impl Destination {
         let path = self.output.as_deref()?;
         let inner = Compression::of(path).map_or(path, |_| Path::new(path.file_stem().unwrap_or_default()));
         Some(inner.extension()?.to_string_lossy().to_lowercase())
+    }
+
+    /// The file that was named.
+    pub fn path(&self) -> Option<&PathBuf> {
+        self.output.as_ref()
     }
 
     /// Whether no file was named.
@@ -55,11 +70,20 @@ pub enum Output {
 }
 
 impl Output {
-    /// Opens `path`; nothing or `-` is standard output.
+    /// Opens `path`; nothing or `-` is standard output. A model that lies there is not written over.
     pub fn open(path: Option<&Path>) -> io::Result<Output> {
+        if let Some(path) = path.filter(|path| begins_as_model(path)) {
+            let refused = "is a model, and this would not be one; name another file, or remove it";
+            return Err(explain(path, io::Error::new(io::ErrorKind::AlreadyExists, refused)));
+        }
+        Output::replace(path)
+    }
+
+    /// The same, whatever lies there.
+    pub fn replace(path: Option<&Path>) -> io::Result<Output> {
         match path {
             None => Ok(Output::Standard(BufWriter::with_capacity(BUFFER, io::stdout()))),
-            Some(path) if path.as_os_str() == "-" => Output::open(None),
+            Some(path) if path.as_os_str() == "-" => Output::replace(None),
             Some(path) if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) => {
                 Ok(Output::Device(BufWriter::with_capacity(BUFFER, File::options().write(true).open(path)?)))
             }
@@ -138,6 +162,29 @@ pub fn shown_lines(text: &str) -> String {
 /// Controls, ends of lines, and marks that turn the direction of writing.
 fn is_command(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Refuses to write a file that is read as well.
+pub fn keep_apart<'p>(written: &Path, read: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
+    let Ok(written) = fs::canonicalize(written) else { return Ok(()) };
+    match read
+        .into_iter()
+        .find(|path| fs::canonicalize(path).is_ok_and(|path| path == written && path.is_file()))
+    {
+        Some(path) => {
+            let path = path.display();
+            Err(usage_error(format!(
+                "{path} is read and would be written over; name another file for the output"
+            )))
+        }
+        None => Ok(()),
+    }
+}
+
+fn begins_as_model(path: &Path) -> bool {
+    let mut beginning = Vec::new();
+    let read = |file: File| file.take(64).read_to_end(&mut beginning);
+    path.is_file() && File::open(path).and_then(read).is_ok() && Model::has_signature(&beginning)
 }
 
 /// Writes a whole text to a file.

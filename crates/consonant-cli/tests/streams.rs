@@ -119,6 +119,41 @@ fn training_does_not_write_a_model_over_other_files() {
 }
 
 #[test]
+fn what_is_read_is_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let [model, gold, tagged, problem] =
+        ["m", "gold.conllu", "tagged.conllu", "p.json"].map(|name| folder.path().join(name));
+    std::fs::write(&gold, WORD).unwrap();
+    std::fs::write(&problem, r#"{"variables":[{"name":"x","score":1}],"factors":[]}"#).unwrap();
+    let [m, g, t, p] = [&model, &gold, &tagged, &problem].map(|path| path.as_os_str());
+    let command = |before: &str, rest: &[&std::ffi::OsStr]| {
+        program().args(before.split(' ')).args(rest).arg("--quiet").output().unwrap()
+    };
+    let to = std::ffi::OsStr::new("--output");
+    assert!(command("train tagger --epochs 1 --train", &[g, "--model".as_ref(), m]).status.success());
+    assert!(command("predict --model", &[m, g, to, t]).status.success());
+    let read = [&model, &gold, &tagged, &problem].map(|path| std::fs::read(path).unwrap());
+    for (refused, code) in [
+        (command("predict --model", &[m, g, to, m]), 1),
+        (command("predict --model", &[m, g, "--report".as_ref(), m]), 1),
+        (command("predict --model", &[m, g, "--report".as_ref(), g]), 2),
+        (command("inspect", &[m, to, m]), 1),
+        (command("evaluate tags", &[g, t, to, g]), 2),
+        (command("evaluate tags", &[g, t, to, t]), 2),
+        (command("check", &[g, to, g]), 2),
+        (command("solve", &[p, to, p]), 2),
+    ] {
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(code), "{said}");
+        assert!(said.contains("name another file"), "{said}");
+    }
+    assert_eq!([&model, &gold, &tagged, &problem].map(|path| std::fs::read(path).unwrap()), read);
+    // Models replace models, and data of a kind its like.
+    assert!(command("train tagger --epochs 1 --train", &[g, "--model".as_ref(), m]).status.success());
+    assert!(command("predict --model", &[m, t, to, t]).status.success());
+}
+
+#[test]
 fn an_interrupted_training_keeps_its_model() {
     let folder = tempfile::tempdir().unwrap();
     let train = folder.path().join("train.conllu");
@@ -159,13 +194,21 @@ fn an_interrupted_training_keeps_its_model() {
         let tells_what_is_missing = said.iter().any(|line| line.contains("but for the agreement of labels"));
         assert_eq!(tells_what_is_missing, task[0] == "ner", "{said:?}");
         assert_eq!(child.wait().unwrap().code(), Some(130));
-        assert!(program().arg("inspect").arg(&model).output().unwrap().status.success(), "{task:?}");
+        let inspected = program().arg("inspect").arg(&model).output().unwrap();
+        assert!(inspected.status.success(), "{task:?}");
+        assert!(String::from_utf8_lossy(&inspected.stdout).contains("\ninterrupted true\n"), "{task:?}");
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 5, "no other file stays");
 }
 
 #[test]
 fn an_interrupt_leaves_no_half_written_file() {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        leaves_nothing(signal, code);
+    }
+}
+
+fn leaves_nothing(signal: &str, code: i32) {
     let folder = tempfile::tempdir().unwrap();
     let mut child = program()
         .args(["convert", "--from", "conllu", "--to", "conllu", "--output"])
@@ -181,8 +224,8 @@ fn an_interrupt_leaves_no_half_written_file() {
         assert!(child.try_wait().unwrap().is_none(), "the program ended before its input did");
     }
     assert!(!folder.path().join("out.conllu").exists());
-    assert!(Command::new("kill").arg("-INT").arg(child.id().to_string()).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(Command::new("kill").arg(signal).arg(child.id().to_string()).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(code));
     assert_eq!(files(), 0);
     drop(stdin);
 }

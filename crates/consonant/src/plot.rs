@@ -62,7 +62,10 @@ impl Axis {
     }
 }
 
-fn escape(text: &str) -> String {
+/// A text as XML has it. Characters that XML forbids (controls, U+FFFE and U+FFFF) have a sign in their place.
+pub(crate) fn escape(text: &str) -> String {
+    let is_forbidden = |c: char| matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
+    let text = text.replace(is_forbidden, "\u{fffd}");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

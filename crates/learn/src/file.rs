@@ -1,17 +1,22 @@
 //! Writing files so that nobody ever sees half of one: models, states of trainings, and whatever a program
 //! writes.
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::disk::{self, DiskFile};
+use crate::hash;
+
 /// A file that appears under its name only when it is complete.
 ///
 /// It is written beside its target under another name; [`commit`](AtomicFile::commit) flushes it to disk,
 /// renames it and flushes the folder. Dropped before that, it is removed, and an older file of the name stays
-/// as it was; a file that takes the place of another has its permissions.
+/// as it was; a file that takes the place of another has its permissions. What a process leaves that is killed on
+/// the way is for [`remove_orphans`].
 ///
 /// ```
 /// use std::io::Write;
@@ -28,7 +33,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// ```
 #[derive(Debug)]
 pub struct AtomicFile {
-    writer: Option<BufWriter<File>>,
+    writer: Option<BufWriter<DiskFile>>,
     temporary: PathBuf,
     target: PathBuf,
 }
@@ -56,15 +61,13 @@ impl AtomicFile {
                 "the path names no file: expected a folder and a file name",
             )
         })?;
+        let place = place();
         loop {
-            // The process and a count make the name ours; a file left over by a process of the same number is
-            // passed.
-            let mut temporary_name = std::ffi::OsString::from(".");
-            temporary_name.push(name);
+            // Where it runs, the process and a count make the name ours; a file left over by a process of the
+            // same number is passed.
             let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-            temporary_name.push(format!(".{}-{count}.tmp", process::id()));
-            let temporary = target.with_file_name(temporary_name);
-            match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            let temporary = temporary_of(&target, name, &format!("{place:016x}-{}-{count}", process::id()));
+            match DiskFile::create_new(&temporary) {
                 Ok(file) => {
                     let writer = Some(BufWriter::with_capacity(1 << 16, file));
                     return Ok(AtomicFile { writer, temporary, target });
@@ -87,15 +90,15 @@ impl AtomicFile {
             if let Ok(old) = fs::metadata(&self.target) {
                 file.set_permissions(old.permissions())?;
             }
-            file.sync_all()?;
+            file.sync()?;
         }
-        fs::rename(&self.temporary, &self.target)?;
+        disk::rename(&self.temporary, &self.target)?;
         self.temporary.clear();
         // The name is in the folder, which has to reach the disk as well. Not every system can do that with
         // folders.
         let folder = self.target.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
-            let flushed = folder.sync_all();
+        if let Ok(folder) = DiskFile::open(folder.unwrap_or(Path::new("."))) {
+            let flushed = folder.sync();
             let unable = |error: &io::Error| {
                 matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported)
             };
@@ -104,6 +107,46 @@ impl AtomicFile {
             }
         }
         Ok(())
+    }
+}
+
+fn temporary_of(target: &Path, name: &OsStr, owner: &str) -> PathBuf {
+    let mut temporary = OsString::from(".");
+    temporary.push(name);
+    temporary.push(format!(".{owner}.tmp"));
+    target.with_file_name(temporary)
+}
+
+/// What stands for the processes that are seen from here. Others, of another machine or container that writes into the
+/// same folder, may have our number and live.
+fn place() -> u64 {
+    let machine =
+        ["/etc/machine-id", "/proc/sys/kernel/hostname"].map(|file| fs::read(file).unwrap_or_default());
+    let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    hash::key(&[machine.concat(), space.into_os_string().into_encoded_bytes()].concat())
+}
+
+/// Removes what processes of this machine left on their way to a file when they were killed. Looks through the
+/// folder, so it is for single files and not for each of thousands; does nothing where processes cannot be seen in
+/// `/proc`. Failures are no matter: such files are only in the way.
+pub fn remove_orphans(path: impl AsRef<Path>) {
+    let (path, processes) = (path.as_ref(), Path::new("/proc"));
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let Some(name) = target.file_name().filter(|_| processes.join(process::id().to_string()).exists()) else {
+        return;
+    };
+    let place = place();
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(entries) = fs::read_dir(folder.unwrap_or(Path::new("."))) else { return };
+    let beginning = [b".", name.as_encoded_bytes(), format!(".{place:016x}-").as_bytes()].concat();
+    for entry in entries.flatten() {
+        let found = entry.file_name();
+        let owner = found.as_encoded_bytes().strip_prefix(&beginning[..]);
+        let owner = owner.and_then(|rest| std::str::from_utf8(rest.strip_suffix(b".tmp")?).ok());
+        let process = owner.and_then(|owner| owner.split_once('-')?.0.parse::<u32>().ok());
+        if process.is_some_and(|process| !processes.join(process.to_string()).exists()) {
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }
 
@@ -147,6 +190,32 @@ mod tests {
         file.commit().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_dead_processes_left_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let dead = process::Command::new("true")
+            .spawn()
+            .and_then(|mut child| child.wait().map(|_| child.id()))
+            .unwrap();
+        let (own, other) = (place(), place() ^ 1);
+        let name = |name: &str, place: u64, id: u32| {
+            temporary_of(&path, OsStr::new(name), &format!("{place:016x}-{id}-0"))
+        };
+        let orphan = name("out", own, dead);
+        let kept = [
+            name("out", own, 1),
+            name("out", other, dead),
+            name("output", own, dead),
+            folder.path().join(".out.x.tmp"),
+        ];
+        kept.iter().chain([&orphan]).for_each(|path| fs::write(path, "half").unwrap());
+        remove_orphans(&path);
+        assert!(!orphan.exists());
+        assert!(kept.iter().all(|path| path.exists()), "{kept:?}");
     }
 
     #[test]

@@ -41,7 +41,12 @@
 
 #![deny(unsafe_code)]
 
+// For what integration tests share with the tests of faults.
+#[cfg(test)]
+extern crate self as consonant_learn;
+
 pub mod averaging;
+mod disk;
 mod error;
 pub mod file;
 pub mod hash;

@@ -170,6 +170,22 @@ fn odd_input_is_labelled_all_the_same() {
     }
 }
 
+/// Every label of every word would stay open in agreement.
+#[test]
+fn words_of_very_long_sentences_are_not_tied_and_the_certificate_says_so() {
+    let model = trained(settings(Consistency::Patterns).strength(1.0), true);
+    let long = "in\tO\nBonn\tO\nMr.\tO\nAnn\tO\nSmith\tO\n,\tO\n".repeat(20_000);
+    let short = "in\tO\nBonn\tO\n.\tO\n\n".repeat(2);
+    let text = format!("-DOCSTART-\tO\n\n{long}\n{short}-DOCSTART-\tO\n\n{short}");
+    let mut sentences = read(&text);
+    let units = model.decode(&mut sentences, &NerOptions::new()).unwrap();
+    let bounds: Vec<f64> = units.iter().map(|unit| unit.certificate.bound()).collect();
+    assert_eq!(bounds[0], f64::INFINITY);
+    assert!(!units[0].certificate.is_optimal() && units[1].certificate.is_optimal(), "{bounds:?}");
+    let ties = model.ties(&sentences);
+    assert!(!ties.is_empty() && ties.iter().flat_map(|tie| &tie.places).all(|place| place.0 > 0));
+}
+
 #[test]
 fn data_without_marks_is_grouped_by_shared_words() {
     for consistency in [Consistency::Words, Consistency::Patterns] {

@@ -22,6 +22,7 @@ use crate::features::{Encoded, Vocabulary};
 use crate::label::{self, LabelWorkspace};
 use crate::learn;
 use crate::parts::{PartKinds, TreeParts};
+use crate::prune::long::{LONGEST, LongWorkspace};
 use crate::prune::{Pruner, PruningWorkspace};
 use crate::score::ScoreWorkspace;
 use crate::{ParserError, ParserOptions, ParserSettings};
@@ -75,6 +76,9 @@ pub struct ParseGraph {
 struct Workspace {
     encoded: Encoded,
     pruning: PruningWorkspace,
+    long: LongWorkspace,
+    /// How probable the head of each word of the sentence parsed last is, by the model of single arcs.
+    probabilities: Vec<f32>,
     arcs: Vec<(usize, usize)>,
     parts: TreeParts,
     scoring: ScoreWorkspace,
@@ -86,10 +90,9 @@ struct Workspace {
 }
 
 impl Workspace {
-    /// The log-odds of the head of each word of the sentence parsed last, by the model of single arcs.
+    /// The log-odds of the head of each word of the sentence parsed last.
     fn beliefs(&self) -> Vec<f32> {
-        let heads = self.heads.iter().enumerate();
-        heads.map(|(word, &head)| log_odds(self.pruning.probability(head, word + 1).into())).collect()
+        self.probabilities.iter().map(|&probability| log_odds(probability.into())).collect()
     }
 }
 
@@ -206,9 +209,9 @@ impl Parser {
     }
 
     /// The problem that decoding a tagged sentence solves, for solvers of one's own; none for a sentence
-    /// without words.
+    /// without words, or with so many (more than 500) that it is decoded by single arcs.
     pub fn graph(&self, sentence: &Sentence) -> Result<Option<ParseGraph>, ParserError> {
-        if sentence.is_empty() {
+        if sentence.is_empty() || sentence.len() > LONGEST {
             return Ok(None);
         }
         let mut worker = self.workers.take(Workspace::default);
@@ -238,10 +241,23 @@ impl Parser {
         if sentence.is_empty() {
             return Ok(Unit { certificate: Certificate::exact(0.0), tokens: 0 });
         }
-        self.score(sentence, worker)?;
-        let Workspace { encoded, parts, scores, decoder, heads, labelling, labels, .. } = worker;
+        let is_long = sentence.len() > LONGEST;
+        match is_long {
+            true => worker.encoded.load(sentence, &self.vocabulary),
+            false => self.score(sentence, worker)?,
+        }
+        let Workspace { encoded, pruning, long, probabilities, parts, scores, decoder, heads, .. } = worker;
+        let mut certificate = match is_long {
+            true => self.pruner.parse_long(encoded, long, heads, probabilities)?,
+            false => decoder.decode(parts, scores, heads)?,
+        };
+        if !is_long {
+            probabilities.clear();
+            probabilities
+                .extend(heads.iter().zip(1..).map(|(&head, modifier)| pruning.probability(head, modifier)));
+        }
+        let Workspace { encoded, heads, labelling, labels, .. } = worker;
         let names = &self.description.labels;
-        let mut certificate = decoder.decode(parts, scores, heads)?;
         label::label(encoded, heads, &self.labels, names.len(), labelling, labels);
         for (word, (&head, &label)) in heads.iter().zip(labels.iter()).enumerate() {
             sentence.set_head(word, Some(head as u32))?;

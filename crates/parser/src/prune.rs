@@ -4,6 +4,8 @@
 //! heads (Martins, Almeida & Smith 2013, footnote 10), and always the head that it has in the model's own
 //! best tree, so that the candidates hold a tree.
 
+pub(crate) mod long;
+
 use consonant_learn::LearnError;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::parts::{PartList, PartMarginals, PartProblem, Parts};

@@ -194,6 +194,44 @@ fn long_short_and_bare_sentences_are_parsed() {
     }
 }
 
+/// Trees over all pairs of words would take minutes and gigabytes here.
+#[test]
+fn very_long_sentences_have_trees_without_a_bound() {
+    let parser = parser(&treebank(60), &small(3));
+    let joined = |count: usize| {
+        let words = treebank(count)
+            .iter()
+            .flat_map(|sentence| {
+                (0..sentence.len())
+                    .map(|i| (sentence.form(i).to_owned(), sentence.upos(i).to_owned()))
+                    .collect::<Vec<_>>()
+            })
+            .collect::<Vec<_>>();
+        let lines = words
+            .iter()
+            .zip(1..)
+            .map(|((form, upos), i)| format!("{i}\t{form}\t_\t{upos}\t_\t_\t_\t_\t_\t_\n"));
+        Sentence::from_conllu(&(lines.collect::<String>() + "\n")).unwrap()
+    };
+    let mut sentences = vec![joined(3000), joined(80)];
+    assert!(sentences[0].len() > 12_000 && sentences[1].len() < 500);
+    let units = parse(&parser, &mut sentences);
+    let status = |unit: &Unit| unit.certificate.status();
+    assert_eq!(status(&units[0]), consonant_map::Status::Feasible);
+    assert_eq!(units[0].certificate.bound(), f64::INFINITY);
+    assert!(units[1].certificate.bound() < f64::INFINITY);
+    for sentence in &sentences {
+        assert!(sentence.tree().unwrap().is_tree());
+        assert_eq!(sentence.heads().iter().filter(|&&head| head == 0).count(), 1);
+    }
+    assert!(parser.graph(&sentences[0]).unwrap().is_none());
+    // Articles still belong to the noun that follows.
+    let long = &sentences[0];
+    let articles = (0..long.len()).filter(|&i| long.upos(i) == "DET").collect::<Vec<_>>();
+    let right = articles.iter().filter(|&&i| long.head(i) == Some(i as u32 + 2)).count();
+    assert!(right * 10 > articles.len() * 9, "{right} of {}", articles.len());
+}
+
 #[test]
 fn several_roots_are_learned_where_allowed() {
     let mut sentences = treebank(10);

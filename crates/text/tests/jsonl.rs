@@ -26,6 +26,8 @@ fn unchanged_lines_come_out_as_they_were() {
     let text = "\u{feff}\n{\"keep\" :[1,0],\"x\":1.50, \"tokens\":[\"\\u00e9\",\"b\"],\"id\":\"1\"}\r\n\n\
         {\"id\":\"t\",\"units\":[{\"text\":\"a\"}]}\n{\"id\":\"s\",\"documents\":[{\"text\":\"a\",\"q\":[]}]}\n \n";
     assert_eq!(copy::<AnyRecord>(text), text);
+    let joined = "{\"id\":\"1\",\"tokens\":[\"a\"],\"keep\":[1]}\n\n\u{feff}{\"id\":\"2\",\"tokens\":[\"b\"],\"keep\":[1]}\n";
+    assert_eq!(copy::<AnyRecord>(joined), joined);
 }
 
 #[test]

@@ -68,6 +68,7 @@ impl Link {
             _ => Format::Text,
         });
         let options = self.options.settings()?;
+        self.output.keep_apart(&self.files)?;
         let model = match &self.model {
             Some(path) => Model::open(path)?,
             None => Models::embedded()?.expect(Linker::NAME, "link")?,

@@ -123,6 +123,7 @@ impl Solve {
         if self.n_best == Some(0) || self.different_by == 0 {
             return Err(crate::usage_error("--n-best and --different-by take numbers from 1"));
         }
+        self.output.keep_apart([&self.problem])?;
         let (name, problem) = self.stated.read(&self.problem)?;
         let graph = Graph::from_problem(&problem).map_err(|error| placed(&name, error))?;
         if let Some(path) = &self.lp {

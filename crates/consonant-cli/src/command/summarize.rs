@@ -89,6 +89,7 @@ impl Summarize {
         }
         let options = &options;
         let files = inputs::or_standard_input(self.files.clone())?;
+        self.output.keep_apart(files.iter().chain(&self.read))?;
         let sources: Vec<Source> =
             files.iter().map(|path| Source::read(path)).collect::<Result<Vec<_>, _>>()?.concat();
         let annotator = TopicAnnotator::open(self.models.as_deref())?;

@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, value_parser};
+use consonant::learn::file::remove_orphans;
 use consonant::learn::model::Model;
 use consonant::registry::{AnyTask, Given, Jackknife, Registry, TrainingFiles};
 use consonant::task::{Annotate, Event, Reads, Watch};
@@ -211,12 +212,15 @@ impl Train {
         watch.checkpoint = path("checkpoint");
         let memory = matches.get_one::<f64>("memory").map(|gigabytes| (gigabytes * 1e9) as u64);
         watch.memory = memory.or_else(available_bytes);
-        let trained = task.train(&files, &given, &mut watch)?;
+        let mut trained = task.train(&files, &given, &mut watch)?;
+        let is_whole = !interrupt::stop().load(Ordering::Relaxed);
+        if !is_whole {
+            trained.model.note("interrupted", true);
+        }
         store(trained.model.to_bytes(), file, &out)?;
         context.note(format!("{}: {}", out.display(), trained.summary));
         // The model is there, but whoever interrupted its training should not be told that it succeeded.
-        let is_whole = !interrupt::stop().load(Ordering::Relaxed);
-        Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(interrupt::EXIT_INTERRUPTED) })
+        Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(interrupt::exit_code()) })
     }
 }
 
@@ -268,7 +272,8 @@ fn open_model(path: &Path) -> Result<Output> {
         let path = path.display();
         return Err(usage_error(format!("{path}: a model is not compressed; name it without this ending")));
     }
-    Ok(Output::open(Some(path))?)
+    remove_orphans(path);
+    Ok(Output::replace(Some(path))?)
 }
 
 fn store(bytes: Vec<u8>, mut file: Output, path: &Path) -> Result<()> {

@@ -8,6 +8,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::arcs::{Arc, heights};
 use super::{Columns, Sketch};
+use crate::plot::escape;
 
 /// Width of a letter; the font has letters of one width, so that all places are known.
 const LETTER: f64 = 8.4;
@@ -230,14 +231,18 @@ fn class_of(kind: &str) -> &'static str {
     }
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::draw::example;
+
+    #[test]
+    fn no_text_breaks_the_file() {
+        assert_eq!(
+            escape("a\u{1b}[31m\u{fffe}\0 <&>\tb\n"),
+            "a\u{fffd}[31m\u{fffd}\u{fffd} &lt;&amp;&gt;\tb\n"
+        );
+    }
 
     #[test]
     fn every_word_tag_label_and_name_is_there_once() {

@@ -17,8 +17,7 @@
 
 mod section;
 
-use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,7 +30,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 use self::section::Backing;
 pub use self::section::{Number, Section};
 use crate::LearnError;
-use crate::file::AtomicFile;
+use crate::disk::DiskFile;
+use crate::file::{AtomicFile, remove_orphans};
 
 const MAGIC: &[u8; 8] = b"CNSNT\r\n\x1a";
 const VERSION: u32 = 1;
@@ -82,16 +82,18 @@ impl Model {
     #[allow(unsafe_code)]
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self, LearnError> {
         // SAFETY: the map is read only, and the caller promises that the file stays as it is.
-        Self::load(path.as_ref(), |file, _| Ok(Backing::Mapped(unsafe { memmap2::Mmap::map(&*file) }?)))
+        Self::load(path.as_ref(), |file, _| {
+            Ok(Backing::Mapped(unsafe { memmap2::Mmap::map(file.mapped()?) }?))
+        })
     }
 
     fn load(
         path: &Path,
-        backing: impl FnOnce(&mut File, usize) -> std::io::Result<Backing>,
+        backing: impl FnOnce(&mut DiskFile, usize) -> std::io::Result<Backing>,
     ) -> Result<Self, LearnError> {
         let io = |source| LearnError::Io { path: path.to_path_buf(), source };
         let damaged = |problem: String| LearnError::Damaged { name: path.display().to_string(), problem };
-        let mut file = File::open(path).map_err(io)?;
+        let mut file = DiskFile::open(path).map_err(io)?;
         let about = file.metadata().map_err(io)?;
         if !about.is_file() {
             return Err(damaged("not a regular file, so not a model".into()));
@@ -331,6 +333,17 @@ impl ModelWriter {
         Ok(writer)
     }
 
+    /// Adds something that should be known about the model to its metadata, which must be an object or nothing.
+    pub fn note(&mut self, name: &str, value: impl Into<Value>) -> &mut Self {
+        if let Value::Null = self.metadata {
+            self.metadata = Value::Object(Default::default());
+        }
+        if let Value::Object(metadata) = &mut self.metadata {
+            metadata.insert(name.to_owned(), value.into());
+        }
+        self
+    }
+
     /// Adds a section of numbers; one of the same name is replaced.
     pub fn array<T: Number>(&mut self, name: impl Into<String>, numbers: &[T]) -> &mut Self {
         let name = name.into();
@@ -385,6 +398,7 @@ impl ModelWriter {
     /// Writes the file so that nobody ever sees half a model.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), LearnError> {
         let path = path.as_ref();
+        remove_orphans(path);
         let written = AtomicFile::create(path).and_then(|mut file| {
             file.write_all(&self.to_bytes())?;
             file.commit()

@@ -1,10 +1,11 @@
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Deref;
 use std::sync::Arc;
 
 use yoke::Yoke;
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
+
+use crate::disk::DiskFile;
 
 /// Element types a section may hold: plain numbers without padding or invalid bit patterns.
 pub trait Number: FromBytes + IntoBytes + Immutable + Copy + Send + Sync + sealed::Sealed + 'static {}
@@ -34,7 +35,7 @@ pub(super) enum Backing {
 
 impl Backing {
     /// Reads a file of `length` bytes to memory of our own.
-    pub(super) fn read(file: &mut File, length: usize) -> io::Result<Self> {
+    pub(super) fn read(file: &mut DiskFile, length: usize) -> io::Result<Self> {
         let mut lines = Line::new_vec_zeroed(length.div_ceil(size_of::<Line>()))
             .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         file.read_exact(&mut lines.as_mut_bytes()[..length])?;

@@ -11,6 +11,9 @@ use crate::layout::Style;
 use crate::occurrences::{Occurrences, OrdinaryWords};
 use crate::parts::LabelSet;
 
+/// The words of longer sentences are not linked: reachability prunes by sentence, so that all labels of all its
+/// words would stay open.
+pub(crate) const LONGEST: usize = 2000;
 /// How many later occurrences an occurrence is joined to.
 const AHEAD: usize = 2;
 /// Ways to write a word, which have skip weights of their own: with a capital, without, neither, and once in
@@ -139,6 +142,8 @@ pub(crate) struct GroupLinks {
     pub(super) phrases: Vec<(u32, u32, u32)>,
     /// For each sentence, whether anything in it is linked.
     pub(super) linked: Vec<bool>,
+    /// Whether a sentence was too long for its words to be linked.
+    pub(super) is_cut: bool,
 }
 
 impl GroupLinks {
@@ -155,7 +160,11 @@ impl GroupLinks {
             false => FxHashSet::default(),
         };
         // In a line of capitals a word is the one that running text writes with one capital.
+        let is_cut = sentences.iter().any(|sentence| sentence.len() > LONGEST);
         let found = Occurrences::read_by(sentences.iter().copied(), |sentence, form| {
+            if sentences[sentence].len() > LONGEST {
+                return None;
+            }
             if capitals[sentence] {
                 let title = title_case(form);
                 if written.contains(&hash::key(title.as_bytes())) {
@@ -188,7 +197,7 @@ impl GroupLinks {
             .windows(2)
             .map(|range| (range[0]..range[1]).any(|token| found.is_linked(token)))
             .collect();
-        Self { skips, phrases: phrases.collect(), linked, starts: found.sentences }
+        Self { skips, phrases: phrases.collect(), linked, starts: found.sentences, is_cut }
     }
 
     /// Whether nothing has to agree.

@@ -63,8 +63,10 @@ impl PatternDecoder {
     ) -> Result<(Vec<Vec<u32>>, Certificate), NerError> {
         let mut paths: Vec<Vec<u32>> = problem.scores.iter().map(|scores| scores.path.clone()).collect();
         let local = problem.value(&paths);
+        // Nothing is known of links that were not looked at.
+        let least = if problem.links.is_cut { f64::INFINITY } else { local };
         if problem.links.is_empty() {
-            return Ok((paths, Certificate::exact(local).after(1, 0.0)));
+            return Ok((paths, Certificate::judge(Some(local), least, Gap::default()).after(1, 0.0)));
         }
         let network = Network::new(problem);
         let solution = match self.method {
@@ -91,7 +93,7 @@ impl PatternDecoder {
                 (paths, value) = (found, joint);
             }
         }
-        let certificate = Certificate::judge(Some(value), bound, Gap::default());
+        let certificate = Certificate::judge(Some(value), bound.max(least), Gap::default());
         Ok((paths, certificate.after(solution.certificate.iterations, 0.0)))
     }
 

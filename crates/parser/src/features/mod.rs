@@ -21,6 +21,7 @@ use consonant_text::Sentence;
 use rustc_hash::FxHashMap;
 
 use crate::ParserError;
+use crate::prune::long::{LONGEST, WINDOW};
 
 const VOCABULARY: &str = "vocabulary";
 
@@ -184,8 +185,12 @@ pub struct Encoded {
     /// Before the first word, the root, the words, after the last word, start, end.
     tokens: Vec<Token>,
     atoms: Vec<u64>,
-    /// For each pair of positions a < b, the coarse tags between them as bits: at a * (words + 1) + b.
+    /// For each pair of positions a < b that are at most `reach` apart, the coarse tags between them as bits: at
+    /// a * reach + b - a - 1.
     between: Vec<u64>,
+    reach: usize,
+    /// The coarse tags between the root and each position.
+    from_root: Vec<u64>,
     /// For each position, the numbers of verbs and of punctuation marks up to it.
     verbs: Vec<u32>,
     punctuation: Vec<u32>,
@@ -225,15 +230,24 @@ impl Encoded {
         for position in 0..=self.words {
             self.look_around(position);
         }
-        let width = self.words + 1;
+        // Of a very long sentence, arcs between distant words are looked at in training alone.
+        self.reach = if self.words > LONGEST { WINDOW } else { self.words };
+        let (width, reach) = (self.words + 1, self.reach);
         self.between.clear();
-        self.between.resize(width * width, 0);
+        self.between.resize(width * reach, 0);
         for a in 0..width {
             let mut tags = 0;
-            for b in a + 1..width {
-                self.between[a * width + b] = tags;
+            for b in (a + 1..width).take(reach) {
+                self.between[a * reach + b - a - 1] = tags;
                 tags |= 1 << self.at(b).bit;
             }
+        }
+        self.from_root.clear();
+        self.from_root.push(0);
+        let mut tags = 0;
+        for b in 1..width {
+            self.from_root.push(tags);
+            tags |= 1 << self.at(b).bit;
         }
     }
 
@@ -333,7 +347,12 @@ impl Encoded {
     /// The coarse tags strictly between two positions, as bits.
     #[inline]
     fn tags_between(&self, a: usize, b: usize) -> u64 {
-        self.between[a.min(b) * (self.words + 1) + a.max(b)]
+        let (a, b) = (a.min(b), a.max(b));
+        match b - a - 1 {
+            _ if a == 0 => self.from_root[b],
+            gap if gap < self.reach => self.between[a * self.reach + gap],
+            _ => (a + 1..b).fold(0, |tags, position| tags | 1 << self.at(position).bit),
+        }
     }
 
     /// How many verbs and punctuation marks stand strictly between two positions, each up to 3.

@@ -102,8 +102,8 @@ pub struct ProvenLayers {
 pub struct ProvenUnit {
     /// The score of the answer.
     value: Option<f64>,
-    /// No answer scores more.
-    bound: f64,
+    /// No answer scores more; null where nothing is known.
+    bound: Option<f64>,
     /// optimal, feasible, infeasible or stopped.
     status: &'static str,
     /// Iterations, or nodes of branch and bound.
@@ -119,7 +119,7 @@ impl From<&Unit> for ProvenUnit {
         let certificate = &unit.certificate;
         Self {
             value: certificate.value(),
-            bound: certificate.bound(),
+            bound: Some(certificate.bound()).filter(|bound| bound.is_finite()),
             status: certificate.status().name(),
             iterations: certificate.iterations,
             seconds: certificate.seconds,

@@ -256,7 +256,7 @@ fn of_text(work: &Work, text: &str, of: Of, number: usize) -> Result<Named, Prob
         Problem::wrong(format!("there is no sentence {number}; the text has {count}, counted from 0"))
     })?;
     let found = parser.graph(sentence).map_err(Error::task)?;
-    let parse = found.ok_or_else(|| Problem::wrong("the sentence has no words"))?;
+    let parse = found.ok_or_else(|| Problem::wrong("the sentence has no words, or more than 500"))?;
     let word = |number: usize| if number == 0 { "root" } else { sentence.form(number - 1) };
     let name = |head, modifier| format!("{} {head} → {} {modifier}", word(head), word(modifier));
     Ok(Named {

@@ -32,9 +32,13 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 pub struct Input {
     name: Arc<str>,
     stream: Box<dyn Read + Send>,
+    is_packed: bool,
     /// Bytes that were looked at but not yet read.
     head: Vec<u8>,
 }
+
+/// The longest text that is taken out of a compressed file as a whole: a thousandth of it can be as small as a letter.
+const LONGEST_UNPACKED: u64 = 1 << 30;
 
 /// How many bytes are looked at to tell a format.
 const HEAD: usize = 1 << 13;
@@ -52,7 +56,9 @@ impl Input {
         if path.as_os_str() == "-" {
             return Input::stdin();
         }
-        let name: Arc<str> = path.to_string_lossy().into();
+        // A name with an end of line or an escape in it would speak for us in messages.
+        let shown = |c: char| if c.is_control() { c.escape_unicode().to_string() } else { c.to_string() };
+        let name: Arc<str> = path.to_string_lossy().chars().map(shown).collect::<String>().into();
         let file = File::open(path).map_err(|error| Error::io(&name, error))?;
         if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
             return Err(Error::io(
@@ -82,7 +88,7 @@ impl Input {
         } else {
             Box::new(whole)
         };
-        Ok(Input { name, stream, head: Vec::new() })
+        Ok(Input { name, stream, is_packed: is_gzip || is_zstd, head: Vec::new() })
     }
 
     /// The format of what is inside: what the content looks like if that is telling, else what the name says,
@@ -117,10 +123,23 @@ impl Input {
     /// All of it as text, for who needs the whole at once.
     ///
     /// # Errors
-    /// If it cannot be read, or is not UTF-8, or has a NUL byte: the rule of all readers.
-    pub fn into_text(mut self) -> Result<String, Error> {
+    /// If it cannot be read, or is not UTF-8, or has a NUL byte: the rule of all readers. If it is compressed and has
+    /// more than 1 GiB.
+    pub fn into_text(self) -> Result<String, Error> {
+        let most = if self.is_packed { LONGEST_UNPACKED } else { u64::MAX };
+        self.into_text_of(most)
+    }
+
+    fn into_text_of(mut self, most: u64) -> Result<String, Error> {
         let mut bytes = Vec::new();
-        self.read_to_end(&mut bytes).map_err(|error| Error::io(&self.name, error))?;
+        let read = Read::by_ref(&mut self).take(most.saturating_add(1)).read_to_end(&mut bytes);
+        read.map_err(|error| Error::io(&self.name, error))?;
+        if bytes.len() as u64 > most {
+            let text = format!(
+                "a compressed file of at most {most} bytes was expected, and there are more; unpack it first if it is meant"
+            );
+            return Err(Error::io(&self.name, io::Error::new(io::ErrorKind::FileTooLarge, text)));
+        }
         check_text(&Block { bytes: &bytes, first_line: 1 }, &self.name)?;
         String::from_utf8(bytes).map_err(|error| Error::io(&self.name, io::Error::other(error)))
     }
@@ -174,6 +193,18 @@ mod tests {
     }
 
     #[test]
+    fn a_small_file_does_not_become_a_large_text() {
+        let packed = zstd::stream::encode_all(std::io::repeat(b'\n').take(1 << 20), 1).unwrap();
+        assert!(packed.len() < 1000);
+        let input = || Input::new(Cursor::new(packed.clone()), "t").unwrap();
+        assert!(input().is_packed);
+        assert_eq!(input().into_text_of(1 << 20).unwrap().len(), 1 << 20);
+        let error = input().into_text_of((1 << 20) - 1).unwrap_err().to_string();
+        assert!(error.starts_with("t: a compressed file of at most 1048575 bytes"), "{error}");
+        assert!(error.contains("unpack it first"), "{error}");
+    }
+
+    #[test]
     fn recognizes_compression_by_content() {
         let text = "Grüße, two members\n".repeat(1000).into_bytes();
         let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -196,5 +227,7 @@ mod tests {
         assert!(error.contains("is a folder"), "{error}");
         let missing = folder.path().join("none.conllu");
         assert!(Input::open(&missing).err().unwrap().to_string().contains("none.conllu"));
+        let error = Input::open("a\nvalue 99\u{1b}").err().unwrap().to_string();
+        assert!(error.starts_with("a\\u{a}value 99\\u{1b}: "), "{error}");
     }
 }

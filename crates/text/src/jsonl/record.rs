@@ -340,7 +340,8 @@ pub fn write_record<T: Record>(record: &T, out: &mut impl Write) -> io::Result<(
         line.push(b'\n');
         return out.write_all(&line);
     }
-    let json = raw.trim_start_matches('\u{feff}');
+    // Blank lines may stand before a byte order mark where files were put together.
+    let json = raw.trim_start_matches(|c: char| c == '\u{feff}' || c.is_whitespace());
     if T::parse(json).is_ok_and(|before| before == *record) {
         return out.write_all(raw.as_bytes());
     }

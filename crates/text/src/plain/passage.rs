@@ -2,13 +2,16 @@ use std::fmt;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use crate::error::Error;
+use crate::error::{Error, Fault, Kind};
 use crate::input::{Block, check_text};
 
 /// Passages are at least so long, in bytes, unless the file ends.
 const PASSAGE: usize = 1 << 14;
 /// A paragraph that is longer than this is cut where a line or a word ends.
 const LONGEST: usize = 1 << 18;
+
+/// White space that is longer than this is refused: there is nothing that it could go with but memory.
+const LONGEST_SPACE: usize = 1 << 24;
 
 /// A stretch of text with all its white space, and where it stood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +29,7 @@ pub struct Passage {
 /// Reads plain text in passages of a few dozen kilobytes that, put together, are the file.
 ///
 /// Memory is bounded: passages end between paragraphs, and a paragraph of more than 256 kilobytes is cut.
-/// White space goes with what stands before it, however much there is: only the first passage begins with
+/// White space goes with what stands before it, up to 16 megabytes of it: only the first passage begins with
 /// some, and only a file of nothing else is a passage without a word.
 ///
 /// ```
@@ -74,7 +77,7 @@ impl<R: Read> PassageReader<R> {
     /// Reads the next passage in place of another; says whether there was one.
     ///
     /// # Errors
-    /// If the stream breaks or is no text; nothing follows then.
+    /// If the stream breaks or is no text, or goes on with white space for more than 16 megabytes; nothing follows then.
     pub fn read(&mut self, passage: &mut Passage) -> Result<bool, Error> {
         let (mut wanted, longest) = self.lengths;
         let end = loop {
@@ -103,6 +106,17 @@ impl<R: Read> PassageReader<R> {
             }
             if self.at_end {
                 break text.len();
+            }
+            if wanted >= LONGEST_SPACE {
+                let fault = Fault::new(
+                    Kind::TooLong,
+                    format!("at most {LONGEST_SPACE} bytes of white space between words"),
+                    "more",
+                    "is this a text? remove its blank lines if it is",
+                );
+                self.at_end = true;
+                self.buffer.clear();
+                return Err(fault.at(&self.file, (self.next.line, 1)).into());
             }
             wanted = if wanted < longest { (wanted * 2).min(longest) } else { wanted * 2 };
         };
@@ -250,6 +264,16 @@ mod tests {
             ["            \nab cd            ", "ef"]
         );
         assert_eq!(texts("                    ", 4, 8).len(), 1);
+    }
+
+    #[test]
+    fn white_space_without_end_is_refused() {
+        let mut reader = PassageReader::new(io::repeat(b'\n').chain(&b"a"[..]), "x");
+        let error = reader.next().unwrap().unwrap_err().to_string();
+        assert!(error.starts_with("x:1:1: expected at most 16777216 bytes of white space"), "{error}");
+        assert!(reader.next().is_none());
+        let wide = " ".repeat(LONGEST_SPACE / 4) + "a";
+        assert_eq!(PassageReader::new(wide.as_bytes(), "x").filter(Result::is_ok).count(), 1);
     }
 
     #[test]

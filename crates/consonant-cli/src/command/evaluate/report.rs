@@ -60,6 +60,7 @@ impl Files {
     ) -> Result<ExitCode> {
         let from_stdin = |path: &PathBuf| path.as_os_str() == "-";
         let files = [Some(&self.gold), Some(&self.predicted), self.against.as_ref()];
+        self.output.keep_apart(files.into_iter().flatten())?;
         if files.into_iter().flatten().filter(|path| from_stdin(path)).count() > 1 {
             return Err(usage_error("only one of the files can be standard input"));
         }

@@ -16,7 +16,7 @@ use consonant::{Error, Tagging, TopicAnnotator};
 use self::report::Report;
 use crate::context::Context;
 use crate::given::Setting;
-use crate::output::Destination;
+use crate::output::{self, Destination};
 use crate::{given, inputs, registry, usage_error};
 
 /// Fill in what a model predicts; the output has the input's format.
@@ -104,6 +104,9 @@ impl Predict {
             }
             (None, _) => None,
         };
+        if let Some(report) = &self.report {
+            output::keep_apart(report, files.iter().chain(self.output.path()))?;
+        }
         let mut report = Report::open(self.report.as_deref())?;
         let mut out = self.output.open()?;
         let progress = context.progress_beside(&out, "predicting", None);
