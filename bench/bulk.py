@@ -19,6 +19,8 @@ import time
 from pathlib import Path
 
 TICKS = os.sysconf("SC_CLK_TCK")
+# Workers are this Python, and everybody stays on the loopback address.
+ENGINES = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 
 
 def tree(root, known):
@@ -43,14 +45,15 @@ def tree(root, known):
 
 def measured(command, **options):
     """Runs a command; its processor seconds with those of all below it, the largest memory (MB) of one process, and the seconds by the clock."""
-    known, start = {}, time.perf_counter()
-    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True, **options)
+    known, start, errors = {}, time.perf_counter(), tempfile.TemporaryFile()
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True, **options)
     while process.poll() is None:
         tree(process.pid, known)
         time.sleep(0.02)
     wall = time.perf_counter() - start
     if process.returncode:
-        sys.exit(f"{command}: {process.stderr.read().decode()[-2000:]}")
+        errors.seek(0)
+        sys.exit(f"{command}: {errors.read().decode(errors='replace')[-2000:]}")
     return sum(seconds for seconds, _ in known.values()), max((memory for _, memory in known.values()), default=0), wall
 
 
@@ -155,7 +158,7 @@ class Bench:
                 seconds = []
                 for number, given in enumerate((one, table)):
                     out = self.scratch / f"{name[:3]}-{megabytes}-{number}"
-                    seconds.append(measured([sys.executable, "-c", script, given, out, layers])[0])
+                    seconds.append(measured([sys.executable, "-c", script, given, out, layers], env=ENGINES)[0])
                 work = seconds[1] - seconds[0]
                 share = 100 * program * (size - least) / size / work
                 print(f"| {name} | {layers} | {size:.0f} | {work:.1f} (and {seconds[0]:.1f}) | {share:.0f}% |", flush=True)
