@@ -1,6 +1,6 @@
 //! Random changes to bytes that know of lines, words and numbers.
 
-use consonant_testing::Random;
+use crate::random::Random;
 
 /// Pieces that readers have opinions about.
 const TELLING: &[&[u8]] = &[
