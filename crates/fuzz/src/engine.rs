@@ -5,12 +5,8 @@ use consonant_map::proof::{ProofOptions, prove};
 use consonant_map::solver::{Limits, Method, solve};
 use consonant_map::verify::{Proof, verify};
 use consonant_map::{Graph, Solution, Status};
-
-use problems::{Dice, all, random_problem};
-
-#[allow(missing_docs)]
-#[path = "../../map/tests/problems/mod.rs"]
-mod problems;
+use consonant_testing::Random;
+use consonant_testing::problem::{all, random_problem};
 
 /// Problems with more assignments are read and not solved.
 const MOST_ASSIGNMENTS: usize = 512;
@@ -36,7 +32,7 @@ pub fn read_and_solve(bytes: &[u8]) {
 /// The bytes are the seed of a random problem of any kind and magnitude.
 pub fn solve_random(bytes: &[u8]) {
     let seed = bytes.iter().fold(0u64, |seed, &byte| seed.wrapping_mul(257).wrapping_add(byte.into()));
-    settle(&random_problem(&mut Dice::new(seed)));
+    settle(&random_problem(&mut Random::new(seed)));
 }
 
 /// Solves by every method; what is claimed must be so, and what is proven must be accepted.
@@ -82,7 +78,7 @@ fn claims(problem: &Problem, solution: &Solution, optimum: Option<f64>, name: &s
 /// The first two bytes choose a problem; a proof that is accepted says nothing false of it.
 pub fn check_proof(bytes: &[u8]) {
     let [a, b, text @ ..] = bytes else { return };
-    let problem = random_problem(&mut Dice::new(u64::from(*a) << 8 | u64::from(*b)));
+    let problem = random_problem(&mut Random::new(u64::from(*a) << 8 | u64::from(*b)));
     let Some(proof) = std::str::from_utf8(text).ok().and_then(|text| Proof::read(text).ok()) else { return };
     let Ok(verified) = verify(&problem, &proof) else { return };
     let optimum = all(&problem).first().map_or(f64::NEG_INFINITY, |(value, _)| *value);
@@ -99,7 +95,7 @@ pub fn check_proof(bytes: &[u8]) {
 /// Proofs of some problems, as `check_proof` reads them.
 pub fn proofs() -> Vec<Vec<u8>> {
     let proof = |seed: u64| {
-        let problem = random_problem(&mut Dice::new(seed));
+        let problem = random_problem(&mut Random::new(seed));
         let graph = Graph::from_problem(&problem).ok()?;
         let solution = solve(&graph, Method::Exact, &Limits::default()).ok()?;
         let text = prove(&problem, solution, &ProofOptions::default()).ok()?.0.write().ok()?;

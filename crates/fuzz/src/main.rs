@@ -14,7 +14,6 @@ mod coverage;
 mod engine;
 mod models;
 mod mutate;
-mod random;
 mod text;
 
 use std::collections::BTreeSet;
@@ -25,8 +24,8 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use consonant_testing::Random;
 use coverage::Seen;
-use random::Random;
 
 /// Something to run on bytes.
 struct Target {

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use crate::random::Random;
 use consonant::learn::model::{Model, ModelWriter};
 use consonant::registry::{Given, Prediction, Registry, TrainingFiles};
 use consonant::task::Watch;
+use consonant_testing::Random;
 use serde_json::{Value, json};
 
 use crate::mutate::mutate;

@@ -1,6 +1,6 @@
 //! Random changes to bytes that know of lines, words and numbers.
 
-use crate::random::Random;
+use consonant_testing::Random;
 
 /// Pieces that readers have opinions about.
 const TELLING: &[&[u8]] = &[

@@ -1,14 +1,13 @@
 //! No false certificate: random problems of all kinds and magnitudes against enumeration, each answer proven
 //! and checked.
 
-mod problems;
-
 use consonant_map::problem::Problem;
 use consonant_map::proof::{ProofOptions, prove};
 use consonant_map::solver::{Limits, Method, solve};
 use consonant_map::verify::{Proof, verify};
 use consonant_map::{Graph, Solution, Status};
-use problems::{Dice, all, random_problem};
+use consonant_testing::Random;
+use consonant_testing::problem::{all, random_problem};
 
 /// The mean size of a score.
 fn scale(problem: &Problem) -> f64 {
@@ -75,7 +74,7 @@ fn check_problem(problem: &Problem, seed: u64) -> usize {
 #[test]
 fn random_problems_are_solved_and_proven() {
     for seed in 0..300 {
-        check_problem(&random_problem(&mut Dice::new(seed)), seed);
+        check_problem(&random_problem(&mut Random::new(seed)), seed);
     }
 }
 
@@ -88,7 +87,7 @@ fn many_random_problems_are_solved_and_proven() {
     let (first, count): (u64, u64) = (number("CONSONANT_SEED", 1_000_000), number("CONSONANT_GRAPHS", 2000));
     let (mut proofs, mut failed) = (0, 0);
     for seed in first..first + count {
-        match std::panic::catch_unwind(|| check_problem(&random_problem(&mut Dice::new(seed)), seed)) {
+        match std::panic::catch_unwind(|| check_problem(&random_problem(&mut Random::new(seed)), seed)) {
             Ok(written) => proofs += written,
             Err(_) => {
                 println!("seed {seed} failed");

@@ -1,14 +1,13 @@
 //! What is asked of random small problems, against enumeration.
 
-mod problems;
-
 use consonant_map::Status;
 use consonant_map::problem::{Kind, Problem};
 use consonant_map::proof::{ProofOptions, prove};
 use consonant_map::questions::{conflict, n_best, otherwise};
 use consonant_map::solver::{Limits, Method};
 use consonant_map::verify::verify;
-use problems::{Dice, all, random_problem};
+use consonant_testing::Random;
+use consonant_testing::problem::{all, random_problem};
 
 fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-5 * a.abs().max(b.abs()).max(1e-300)
@@ -16,10 +15,10 @@ fn close(a: f64, b: f64) -> bool {
 
 #[test]
 fn the_next_best_are_those_of_enumeration() {
-    let mut dice = Dice::new(5);
+    let mut random = Random::new(5);
     let mut asked = 0;
     for _ in 0..400 {
-        let problem = random_problem(&mut dice);
+        let problem = random_problem(&mut random);
         let all = all(&problem);
         let Ok(best) = n_best(&problem, 4, 1, Method::Exact, &Limits::default()) else { continue };
         for (rank, solution) in best.iter().enumerate() {
@@ -65,10 +64,10 @@ fn penalties_make_no_solutions_of_their_own() {
 
 #[test]
 fn a_conflict_is_one_and_each_piece_of_it_is_needed() {
-    let mut dice = Dice::new(11);
+    let mut random = Random::new(11);
     let (mut conflicts, mut none) = (0, 0);
     for _ in 0..1500 {
-        let problem = random_problem(&mut dice);
+        let problem = random_problem(&mut random);
         let feasible = !all(&problem).is_empty();
         let Ok(told) = conflict(&problem, &Limits::default()) else { continue };
         assert_eq!(told.is_none(), feasible, "{problem:?}");
@@ -99,10 +98,10 @@ fn a_conflict_is_one_and_each_piece_of_it_is_needed() {
 
 #[test]
 fn other_states_cost_what_enumeration_says() {
-    let mut dice = Dice::new(3);
+    let mut random = Random::new(3);
     let mut asked = 0;
     for _ in 0..200 {
-        let problem = random_problem(&mut dice);
+        let problem = random_problem(&mut random);
         let all = all(&problem);
         let Some((_, states)) = all.first() else { continue };
         let Ok(told) = otherwise(&problem, states, Method::Exact, &Limits::default()) else { continue };

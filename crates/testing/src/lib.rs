@@ -6,6 +6,7 @@
 pub mod graph;
 pub mod network;
 pub mod pattern;
+pub mod problem;
 
 /// A small generator (xorshift), so that failures can be repeated.
 #[derive(Clone, Debug)]
