@@ -10,7 +10,6 @@
 //! with 1. `crates/fuzz/run` builds it with counters of edges, so that inputs which reach something new are kept and
 //! changed further.
 
-mod coverage;
 mod engine;
 mod models;
 mod mutate;
@@ -24,8 +23,8 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use consonant_fuzz::Seen;
 use consonant_testing::Random;
-use coverage::Seen;
 
 /// Something to run on bytes.
 struct Target {

@@ -19,7 +19,7 @@ extern "C" fn __sanitizer_cov_8bit_counters_init(start: *mut u8, end: *mut u8) {
 }
 
 /// What was seen of each counter in all executions: bits for once, twice, three times, 4 to 7, ….
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Seen(Vec<u8>);
 
 impl Seen {
