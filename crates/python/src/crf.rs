@@ -22,11 +22,17 @@ struct Attributes {
     /// Whether attributes of value 0 are told of: they say which weights there are, and change no score.
     zeros: bool,
     name: String,
+    /// The keys of the dictionary read last, in its order, each with its colon: most dictionaries have the same keys
+    /// as the one before, the very same objects.
+    keys: Vec<(Py<PyString>, String)>,
 }
+
+/// More keys of a dictionary are not remembered.
+const MOST_KEYS: usize = 256;
 
 impl Attributes {
     fn new(zeros: bool) -> Self {
-        Self { zeros, name: String::new() }
+        Self { zeros, name: String::new(), keys: Vec::new() }
     }
 
     /// Calls `each` with the name and value of each attribute of an item.
@@ -40,30 +46,31 @@ impl Attributes {
 
     fn dictionary(&mut self, item: &Bound<'_, PyDict>, each: &mut impl FnMut(&str, f32)) -> PyResult<()> {
         let (start, size, mut place) = (self.name.len(), item.len(), 0);
-        while let Some((key, value)) = next_entry(item, &mut place) {
+        for at in 0.. {
+            let Some((key, value)) = next_entry(item, &mut place) else { break };
             self.name.truncate(start);
-            // Nothing of Python's runs for texts, so that they need not be owned.
-            if let (Ok(key), Ok(text)) = (key.cast::<PyString>(), value.cast::<PyString>()) {
-                self.name.push_str(key.to_str()?);
-                self.name.push(':');
+            // Nothing of Python's runs for texts and truths, so that they need not be owned.
+            let known = self.push_key(at, &key)?;
+            if known && let Ok(text) = value.cast::<PyString>() {
                 self.name.push_str(text.to_str()?);
                 each(&self.name, 1.0);
                 continue;
             }
+            if known && let Ok(truth) = value.cast::<PyBool>() {
+                self.number(f32::from(u8::from(truth.is_true())), each);
+                continue;
+            }
             let (key, value) = (key.to_owned(), value.to_owned());
-            if let Ok(text) = value.cast::<PyString>() {
+            if !known {
                 self.push(&key)?;
                 self.name.push(':');
+            }
+            if let Ok(text) = value.cast::<PyString>() {
                 self.name.push_str(text.to_str()?);
                 each(&self.name, 1.0);
             } else if let Some(number) = number(&value)? {
-                if number != 0.0 || self.zeros {
-                    self.push(&key)?;
-                    each(&self.name, number);
-                }
+                self.number(number, each);
             } else {
-                self.push(&key)?;
-                self.name.push(':');
                 match value.cast::<PyDict>() {
                     Ok(inner) => self.dictionary(inner, each)?,
                     Err(_) => self.names(&value, each)?,
@@ -75,6 +82,33 @@ impl Attributes {
         }
         self.name.truncate(start);
         Ok(())
+    }
+
+    /// Tells of a number, whose name goes without the colon.
+    fn number(&mut self, number: f32, each: &mut impl FnMut(&str, f32)) {
+        if number != 0.0 || self.zeros {
+            self.name.pop();
+            each(&self.name, number);
+        }
+    }
+
+    /// Adds the key at a place of a dictionary and a colon, if the key is a text.
+    fn push_key(&mut self, at: usize, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if let Some((known, text)) = self.keys.get(at)
+            && known.as_ptr() == key.as_ptr()
+        {
+            self.name.push_str(text);
+            return Ok(true);
+        }
+        let Ok(key) = key.cast::<PyString>() else { return Ok(false) };
+        let text = format!("{}:", key.to_str()?);
+        self.name.push_str(&text);
+        if at < self.keys.len() {
+            self.keys[at] = (key.clone().unbind(), text);
+        } else if at == self.keys.len() && at < MOST_KEYS {
+            self.keys.push((key.clone().unbind(), text));
+        }
+        Ok(true)
     }
 
     fn names(&mut self, item: &Bound<'_, PyAny>, each: &mut impl FnMut(&str, f32)) -> PyResult<()> {

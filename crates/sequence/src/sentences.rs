@@ -122,33 +122,42 @@ impl Sentences {
         (&self.short.weights[range.clone()], &self.short.labels[range])
     }
 
-    /// Writes out the short rows, where all features have the value 1; they come last in the list of a token.
+    /// Writes out the short rows of features whose value is 1; these features, and those that are worth nothing, come
+    /// last in the list of a token.
     pub(crate) fn write_out(&mut self, rows: &RowLayout) {
-        if !self.values.is_empty() {
-            return;
-        }
         let short = &mut self.short;
         short.starts.push(0);
         let mut others = Vec::new();
         for bounds in self.feature_starts.windows(2) {
-            let features = &mut self.features[bounds[0] as usize..bounds[1] as usize];
+            let range = bounds[0] as usize..bounds[1] as usize;
+            let features = &mut self.features[range.clone()];
+            let values = self.values.get_mut(range).unwrap_or(&mut []);
             others.clear();
             let mut long = 0;
             for at in 0..features.len() {
-                let feature = features[at];
+                let (feature, value) = (features[at], *values.get(at).unwrap_or(&1.0));
                 match rows.row(feature) {
-                    Row::Sparse(start, labels) if labels.len() <= SHORT => {
-                        others.push(feature);
+                    Row::Sparse(start, labels) if value == 1.0 && labels.len() <= SHORT => {
+                        others.push((feature, value));
                         short.weights.extend((start as u32..).take(labels.len()));
                         short.labels.extend(labels.iter().map(|&label| label as u16));
                     }
+                    _ if value == 0.0 => others.push((feature, value)),
                     _ => {
-                        features[long] = feature;
+                        features.swap(long, at);
+                        if !values.is_empty() {
+                            values.swap(long, at);
+                        }
                         long += 1;
                     }
                 }
             }
-            features[long..].copy_from_slice(&others);
+            for (at, &(feature, value)) in (long..).zip(&others) {
+                features[at] = feature;
+                if let Some(place) = values.get_mut(at) {
+                    *place = value;
+                }
+            }
             short.long_ends.push(bounds[0] + long as u32);
             short.starts.push(short.weights.len());
         }

@@ -32,7 +32,6 @@ pub(crate) struct SingleSums {
     beta: Vec<f32>,
     /// 1 over the sum of each position.
     inverses: Vec<f32>,
-    products: Vec<f32>,
 }
 
 impl SingleSums {
@@ -74,7 +73,6 @@ impl SingleSums {
             }
         }
         self.inverses.resize(length, 0.0);
-        self.products.resize(self.stride, 0.0);
         marginals.resize(nodes.len(), 0.0);
         counts.resize(self.labels * self.labels, 0.0);
         let log_sum = forward(self, nodes);
@@ -101,74 +99,152 @@ fn exp(x: f32) -> f32 {
     if x > -87.0 { p * power } else { 0.0 }
 }
 
+/// Calls a function with the length of a row, which is a number that the compiler knows where rows are short: loops over
+/// them are written out, and what they work on stays in registers.
+macro_rules! by_stride {
+    ($stride:expr, $function:ident($($argument:expr),*)) => {
+        match $stride {
+            8 => $function(8, $($argument),*),
+            16 => $function(16, $($argument),*),
+            24 => $function(24, $($argument),*),
+            stride => $function(stride, $($argument),*),
+        }
+    };
+}
+
 vectorized! {
-    /// Fills factors, alpha and the inverses of the scales; returns the logarithm of the sum.
     fn forward(sums: &mut SingleSums, nodes: &[f32]) -> f64 {
-        let SingleSums { labels, stride, by_previous, shift, factors, alpha, inverses, .. } = sums;
-        let (labels, stride) = (*labels, *stride);
-        let (mut log_sum, mut product) = (0.0, 1.0);
-        // All exponentials first: they need not wait for each other, as the sums below must.
-        for (nodes, factors) in nodes.chunks_exact(labels).zip(factors.chunks_exact_mut(stride)) {
-            factors[..labels].copy_from_slice(nodes);
-            factors[labels..].fill(f32::NEG_INFINITY);
-            log_sum += f64::from(exponentials(factors));
-        }
-        for position in 0..inverses.len() {
-            let factors = &factors[position * stride..(position + 1) * stride];
-            let (before, alpha) = alpha.split_at_mut(position * stride);
-            let alpha = &mut alpha[..stride];
-            if position == 0 {
-                alpha.copy_from_slice(factors);
-            } else {
-                weighted_rows(before[(position - 1) * stride..][..labels].iter(), by_previous, alpha);
-                alpha.iter_mut().zip(factors).for_each(|(alpha, factor)| *alpha *= factor);
-                log_sum += *shift;
-            }
-            let scale = total(alpha);
-            product *= f64::from(scale);
-            if !NO_LOGARITHM_YET.contains(&product) {
-                log_sum += product.ln();
-                product = 1.0;
-            }
-            let inverse = 1.0 / scale;
-            inverses[position] = inverse;
-            alpha.iter_mut().for_each(|value| *value *= inverse);
-        }
-        log_sum + product.ln()
+        by_stride!(sums.stride, forward_by(sums, nodes))
     }
 }
 
 vectorized! {
-    /// Fills beta, and writes marginals and counts.
     fn backward(sums: &mut SingleSums, length: usize, marginals: &mut [f32], counts: &mut [f32]) {
-        let SingleSums { labels, stride, by_previous, by_label, factors, alpha, inflow, beta, inverses, products, .. } = sums;
-        let (labels, stride) = (*labels, *stride);
-        beta[(length - 1) * stride..length * stride].fill(1.0);
-        for position in (0..length).rev() {
-            let here = position * stride..(position + 1) * stride;
-            let (before, beta) = beta.split_at_mut(here.start);
-            let marginals = &mut marginals[position * labels..(position + 1) * labels];
-            let alpha = &alpha[here.clone()];
-            for ((marginal, alpha), beta) in marginals.iter_mut().zip(alpha).zip(&*beta) {
-                *marginal = alpha * beta;
-            }
-            if position > 0 {
-                let inflow = &mut inflow[here.clone()];
-                for ((inflow, factor), beta) in inflow.iter_mut().zip(&factors[here]).zip(&*beta) {
-                    *inflow = factor * beta * inverses[position];
-                }
-                weighted_rows(inflow[..labels].iter(), by_label, &mut before[(position - 1) * stride..]);
-            }
+        by_stride!(sums.stride, backward_by(sums, length, marginals, counts))
+    }
+}
+
+/// Fills factors, alpha and the inverses of the scales; returns the logarithm of the sum.
+#[inline(always)]
+fn forward_by(stride: usize, sums: &mut SingleSums, nodes: &[f32]) -> f64 {
+    let SingleSums { labels, by_previous, shift, factors, alpha, inverses, .. } = sums;
+    let labels = *labels;
+    let (mut log_sum, mut product) = (0.0, 1.0);
+    // All exponentials first: they need not wait for each other, as the sums below must.
+    for (nodes, factors) in nodes.chunks_exact(labels).zip(factors.chunks_exact_mut(stride)) {
+        factors[..labels].copy_from_slice(nodes);
+        factors[labels..].fill(f32::NEG_INFINITY);
+        log_sum += f64::from(exponentials(factors));
+    }
+    // Each column is scaled when the next is there: a sum and a division that the next column would wait for.
+    let mut inverse = 1.0;
+    for position in 0..inverses.len() {
+        let factors = &factors[position * stride..(position + 1) * stride];
+        let (before, alpha) = alpha.split_at_mut(position * stride);
+        let alpha = &mut alpha[..stride];
+        if position == 0 {
+            alpha.copy_from_slice(factors);
+        } else {
+            let before = &mut before[(position - 1) * stride..];
+            weighted_rows(&before[..labels], by_previous, alpha);
+            alpha.iter_mut().zip(factors).for_each(|(alpha, factor)| *alpha *= factor * inverse);
+            before.iter_mut().for_each(|value| *value *= inverse);
+            log_sum += *shift;
         }
-        // The first position has no inflow, the last passes nothing on.
-        let (alpha, inflow) = (&alpha[..(length - 1) * stride], &inflow[stride.min(length * stride)..length * stride]);
-        for (i, (row, counts)) in by_previous.chunks_exact(stride).zip(counts.chunks_exact_mut(labels)).enumerate() {
-            let column = alpha.get(i..).unwrap_or(&[]).chunks(stride).map(|rest| &rest[0]);
-            weighted_rows(column, inflow, products);
-            for ((count, product), potential) in counts.iter_mut().zip(&*products).zip(row) {
-                *count = product * potential;
-            }
+        let scale = total(alpha);
+        product *= f64::from(scale);
+        if !NO_LOGARITHM_YET.contains(&product) {
+            log_sum += product.ln();
+            product = 1.0;
         }
+        inverse = 1.0 / scale;
+        inverses[position] = inverse;
+    }
+    let last = (inverses.len() - 1) * stride;
+    alpha[last..last + stride].iter_mut().for_each(|value| *value *= inverse);
+    log_sum + product.ln()
+}
+
+/// Fills beta, and writes marginals and counts.
+#[inline(always)]
+fn backward_by(
+    stride: usize,
+    sums: &mut SingleSums,
+    length: usize,
+    marginals: &mut [f32],
+    counts: &mut [f32],
+) {
+    let SingleSums { labels, by_previous, by_label, factors, alpha, inflow, beta, inverses, .. } = sums;
+    let labels = *labels;
+    beta[(length - 1) * stride..length * stride].fill(1.0);
+    for position in (0..length).rev() {
+        let here = position * stride..(position + 1) * stride;
+        let (before, beta) = beta.split_at_mut(here.start);
+        let marginals = &mut marginals[position * labels..(position + 1) * labels];
+        let alpha = &alpha[here.clone()];
+        for ((marginal, alpha), beta) in marginals.iter_mut().zip(alpha).zip(&*beta) {
+            *marginal = alpha * beta;
+        }
+        if position > 0 {
+            let inflow = &mut inflow[here.clone()];
+            for ((inflow, factor), beta) in inflow.iter_mut().zip(&factors[here]).zip(&*beta) {
+                *inflow = factor * beta * inverses[position];
+            }
+            weighted_rows(&inflow[..labels], by_label, &mut before[(position - 1) * stride..]);
+        }
+    }
+    // The first position has no inflow, the last passes nothing on.
+    let (alpha, inflow) =
+        (&alpha[..(length - 1) * stride], &inflow[stride.min(length * stride)..length * stride]);
+    for previous in (0..labels).step_by(ROWS) {
+        let mut offset = 0;
+        while offset < stride {
+            let at = Cells { alpha, inflow, stride, previous, offset };
+            offset += if stride - offset >= 16 {
+                at.write::<16>(labels, by_previous, counts)
+            } else {
+                at.write::<8>(labels, by_previous, counts)
+            };
+        }
+    }
+}
+
+/// Previous labels that are counted together: as many sums as the registers hold.
+const ROWS: usize = 4;
+
+/// Some previous labels and some labels, whose pairs are counted over all positions.
+struct Cells<'a> {
+    alpha: &'a [f32],
+    inflow: &'a [f32],
+    stride: usize,
+    previous: usize,
+    offset: usize,
+}
+
+impl Cells<'_> {
+    #[inline(always)]
+    fn write<const WIDTH: usize>(&self, labels: usize, potentials: &[f32], counts: &mut [f32]) -> usize {
+        let &Self { alpha, inflow, stride, previous, offset } = self;
+        let [mut first, mut second, mut third, mut fourth] = [[0.0f32; WIDTH]; ROWS];
+        for (alpha, inflow) in alpha.chunks_exact(stride).zip(inflow.chunks_exact(stride)) {
+            let alpha: &[f32; ROWS] = alpha[previous..previous + ROWS].try_into().expect("a padded row");
+            let inflow: &[f32; WIDTH] = inflow[offset..offset + WIDTH].try_into().expect("a padded row");
+            // Written out: a loop over the rows is not compiled to vectors.
+            add(&mut first, alpha[0], inflow);
+            add(&mut second, alpha[1], inflow);
+            add(&mut third, alpha[2], inflow);
+            add(&mut fourth, alpha[3], inflow);
+        }
+        let width = WIDTH.min(labels - offset);
+        for (row, sums) in (previous..labels).zip([first, second, third, fourth]) {
+            let potentials = &potentials[row * stride + offset..][..width];
+            let counts = &mut counts[row * labels + offset..][..width];
+            counts
+                .iter_mut()
+                .zip(sums.iter().zip(potentials))
+                .for_each(|(count, (sum, potential))| *count = sum * potential);
+        }
+        WIDTH
     }
 }
 
@@ -198,22 +274,23 @@ fn total(row: &[f32]) -> f32 {
     sums.iter().sum()
 }
 
+/// `sums[j] += weight · row[j]`.
+#[inline(always)]
+fn add<const WIDTH: usize>(sums: &mut [f32; WIDTH], weight: f32, row: &[f32; WIDTH]) {
+    for lane in 0..WIDTH {
+        sums[lane] += weight * row[lane];
+    }
+}
+
 /// `out[j] = Σ_i weights[i] · rows[i·out.len() + j]`; the sums of a block of columns stay in registers.
 #[inline(always)]
-fn weighted_rows<'w>(weights: impl Iterator<Item = &'w f32> + Clone, rows: &[f32], out: &mut [f32]) {
+fn weighted_rows(weights: &[f32], rows: &[f32], out: &mut [f32]) {
     #[inline(always)]
-    fn block<'w, const WIDTH: usize>(
-        weights: impl Iterator<Item = &'w f32>,
-        rows: &[f32],
-        offset: usize,
-        out: &mut [f32],
-    ) -> usize {
+    fn block<const WIDTH: usize>(weights: &[f32], rows: &[f32], offset: usize, out: &mut [f32]) -> usize {
         let mut sums = [0.0f32; WIDTH];
         for (row, &weight) in rows.chunks_exact(out.len()).zip(weights) {
             let row: &[f32; WIDTH] = row[offset..offset + WIDTH].try_into().expect("a block of this width");
-            for lane in 0..WIDTH {
-                sums[lane] += weight * row[lane];
-            }
+            add(&mut sums, weight, row);
         }
         out[offset..offset + WIDTH].copy_from_slice(&sums);
         WIDTH
@@ -221,10 +298,10 @@ fn weighted_rows<'w>(weights: impl Iterator<Item = &'w f32> + Clone, rows: &[f32
     let mut offset = 0;
     while offset < out.len() {
         offset += match out.len() - offset {
-            8 => block::<8>(weights.clone(), rows, offset, out),
-            16 => block::<16>(weights.clone(), rows, offset, out),
-            24 => block::<24>(weights.clone(), rows, offset, out),
-            _ => block::<32>(weights.clone(), rows, offset, out),
+            8 => block::<8>(weights, rows, offset, out),
+            16 => block::<16>(weights, rows, offset, out),
+            24 => block::<24>(weights, rows, offset, out),
+            _ => block::<32>(weights, rows, offset, out),
         };
     }
 }
