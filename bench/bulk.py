@@ -90,6 +90,7 @@ ray.shutdown()
 class Bench:
     def __init__(self, arguments, scratch):
         self.binary, self.rounds, self.megabytes, self.scratch = arguments.binary, arguments.rounds, arguments.megabytes, scratch
+        self.layers = arguments.layers.split(";")
         opened = gzip.open if arguments.texts.endswith(".gz") else open
         with opened(arguments.texts, "rt", encoding="utf-8") as file:
             self.texts = [text for line in file if (text := json.loads(line)["text"])]
@@ -149,7 +150,8 @@ class Bench:
     def engines(self):
         print("\n| engine | layers | text MB | processor s, start and end taken off | of the program's throughput |\n|---|---|--:|--:|--:|")
         one, least, _ = self.table("one", 0.1, folder=True)  # a few rows for each file
-        for layers, megabytes in (("tags", self.megabytes), ("tags,lemmas,entities,tree", self.megabytes / 12.5)):
+        for layers in self.layers:
+            megabytes = self.megabytes / (12.5 if "tree" in layers else 1)
             table, size, _ = self.table(f"{megabytes}-parts", megabytes, folder=True)
             whole, _, _ = self.table(f"{megabytes}-whole.parquet", megabytes)
             program = min(run[0] for run in rounds(2, lambda: self.annotate(whole, layers)))
@@ -170,6 +172,7 @@ if __name__ == "__main__":
     parser.add_argument("--texts", required=True)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--megabytes", type=float, default=50, help="text for the engines")
+    parser.add_argument("--layers", default="tags;tags,entities;tags,lemmas,entities,tree", help="for the engines; with trees on less text")
     parser.add_argument("--work", default="start,size,skew,engines")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="consonant-bench-") as folder:

@@ -22,8 +22,8 @@ struct Attributes {
     /// Whether attributes of value 0 are told of: they say which weights there are, and change no score.
     zeros: bool,
     name: String,
-    /// The keys of the dictionary read last, in its order, each with its colon: most dictionaries have the same keys
-    /// as the one before, the very same objects.
+    /// The keys of the first dictionary, in its order, each with its colon: others mostly have the same keys, and the
+    /// very same objects where they are written as constants.
     keys: Vec<(Py<PyString>, String)>,
 }
 
@@ -101,12 +101,11 @@ impl Attributes {
             return Ok(true);
         }
         let Ok(key) = key.cast::<PyString>() else { return Ok(false) };
-        let text = format!("{}:", key.to_str()?);
-        self.name.push_str(&text);
-        if at < self.keys.len() {
-            self.keys[at] = (key.clone().unbind(), text);
-        } else if at == self.keys.len() && at < MOST_KEYS {
-            self.keys.push((key.clone().unbind(), text));
+        let start = self.name.len();
+        self.name.push_str(key.to_str()?);
+        self.name.push(':');
+        if at == self.keys.len() && at < MOST_KEYS {
+            self.keys.push((key.clone().unbind(), self.name[start..].to_owned()));
         }
         Ok(true)
     }

@@ -24,7 +24,7 @@ use crate::Error;
 /// Rows that are read together, and bytes of JSONL after which they are enough.
 const BATCH: (usize, usize) = (128, 1 << 22);
 /// Bytes of encoded columns after which a row group is written: what a writer holds in memory.
-const GROUP: usize = 32 << 20;
+const GROUP: usize = 8 << 20;
 /// How a file of Parquet begins.
 const MAGIC: &[u8] = b"PAR1";
 
@@ -280,7 +280,7 @@ fn ids(column: &ArrayRef, name: &str) -> Result<Vec<Option<String>>, Error> {
         UInt8 => UInt8Type, UInt16 => UInt16Type, UInt32 => UInt32Type, UInt64 => UInt64Type))
 }
 
-/// Writes batches as Parquet, compressed by Zstandard; a row group is written when it has 32 MB.
+/// Writes batches as Parquet, compressed by Zstandard; a row group is written when it has 8 MB.
 pub struct TableWriter<W: Write + Send> {
     state: State<W>,
 }
