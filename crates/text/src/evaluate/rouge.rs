@@ -4,6 +4,8 @@
 //! "A" without jackknife). The original looks words up in WordNet's exception lists before it stems and
 //! chains some suffixes of Porter's step 4; here the stemmer is Porter's own.
 
+mod subsequences;
+
 use std::fmt;
 
 use rustc_hash::FxHashMap;
@@ -12,6 +14,7 @@ use serde::Serialize;
 use super::bootstrap::UnitRatios;
 use super::porter::porter_stem;
 use super::score::{Counts, Score};
+use subsequences::{LONGEST, Lines};
 
 /// Words this short are never stemmed.
 const STEM_LONGER_THAN: usize = 3;
@@ -59,14 +62,17 @@ impl Rouge {
     pub fn score<S: AsRef<str>>(&self, summary: &str, references: &[S]) -> RougeScores {
         let mut vocabulary = Vocabulary::default();
         let predicted = Tokens::read(summary, self, &mut vocabulary);
+        let (unigrams, bigrams, skip_pairs) =
+            (predicted.unigrams(), predicted.bigrams(), predicted.skip_pairs());
+        let lines = Lines::of(&predicted);
         let mut totals = [Counts::default(); 4];
         for reference in references {
             let gold = Tokens::read(reference.as_ref(), self, &mut vocabulary);
             let counts = [
-                overlap(&gold.unigrams(), &predicted.unigrams()),
-                overlap(&gold.bigrams(), &predicted.bigrams()),
-                longest_common_subsequences(&gold, &predicted, vocabulary.ids.len()),
-                overlap(&gold.skip_pairs(), &predicted.skip_pairs()),
+                overlap(&gold.unigrams(), &unigrams),
+                overlap(&gold.bigrams(), &bigrams),
+                lines.longest_common_subsequences(&gold, &unigrams),
+                overlap(&gold.skip_pairs(), &skip_pairs),
             ];
             totals.iter_mut().zip(counts).for_each(|(total, count)| total.add(count));
         }
@@ -179,6 +185,12 @@ impl Tokens {
         tokens
     }
 
+    /// Its sentences; longer ones than [`LONGEST`] in pieces.
+    fn lines(&self) -> impl Iterator<Item = &[u32]> {
+        let ends = self.sentence_ends.iter().scan(0, |start, &end| Some(std::mem::replace(start, end)..end));
+        ends.flat_map(|line| self.ids[line].chunks(LONGEST))
+    }
+
     fn unigrams(&self) -> Bag {
         Bag::of(self.ids.iter().map(|id| single(*id)))
     }
@@ -233,115 +245,6 @@ fn overlap(gold: &Bag, predicted: &Bag) -> Counts {
     Counts { correct: hits.sum(), gold: gold.total, predicted: predicted.total }
 }
 
-/// Longer sentences are cut for ROUGE-L, whose time and memory grow with the product of two sentences' lengths.
-const LONGEST: usize = 1 << 14;
-
-/// ROUGE-L of whole summaries: for each reference sentence, the union of its longest common subsequences with
-/// all predicted sentences; a word counts at most as often as it occurs on both sides, whatever the
-/// subsequences say.
-fn longest_common_subsequences(gold: &Tokens, predicted: &Tokens, vocabulary: usize) -> Counts {
-    let mut available = vec![(0u32, 0u32); vocabulary];
-    gold.ids.iter().for_each(|id| available[*id as usize].0 += 1);
-    predicted.ids.iter().for_each(|id| available[*id as usize].1 += 1);
-    let mut correct = 0;
-    let mut hits = Vec::new();
-    let mut subsequences = Subsequences::default();
-    let cut = |tokens: &'_ Tokens| -> Vec<std::ops::Range<usize>> {
-        let ends =
-            tokens.sentence_ends.iter().scan(0, |start, &end| Some(std::mem::replace(start, end)..end));
-        ends.flat_map(|line| line.clone().step_by(LONGEST).map(move |at| at..(at + LONGEST).min(line.end)))
-            .collect()
-    };
-    let others = cut(predicted);
-    for sentence in cut(gold).into_iter().map(|line| &gold.ids[line]) {
-        hits.clear();
-        hits.resize(sentence.len(), false);
-        for other in others.iter().map(|line| &predicted.ids[line.clone()]) {
-            subsequences.mark(sentence, other, &mut hits);
-        }
-        for (id, _) in sentence.iter().zip(&hits).filter(|(_, hit)| **hit) {
-            let (in_gold, in_predicted) = &mut available[*id as usize];
-            if *in_gold > 0 && *in_predicted > 0 {
-                *in_gold -= 1;
-                *in_predicted -= 1;
-                correct += 1;
-            }
-        }
-    }
-    Counts { correct, gold: gold.ids.len() as u64, predicted: predicted.ids.len() as u64 }
-}
-
-/// Where one longest common subsequence after the other is looked for: a bit for each cell of the table.
-#[derive(Default)]
-struct Subsequences {
-    /// Words of the prediction with their places, sorted.
-    places: Vec<(u32, usize)>,
-    /// For each prefix of the gold words a row of bits: zero where one more predicted word makes the subsequence longer.
-    rows: Vec<u64>,
-    blocks: usize,
-}
-
-impl Subsequences {
-    /// Marks the words of `gold` on one longest common subsequence; of several it takes the one that the original
-    /// takes, which goes back along `gold` first. Sixty-four cells are found at once (Hyyrö 2004).
-    fn mark(&mut self, gold: &[u32], predicted: &[u32], hits: &mut [bool]) {
-        let Self { places, rows, blocks } = self;
-        places.clear();
-        places.extend(predicted.iter().copied().zip(0..));
-        places.sort_unstable();
-        *blocks = predicted.len().div_ceil(64);
-        rows.clear();
-        rows.resize(*blocks, u64::MAX);
-        for word in gold {
-            let start = rows.len();
-            rows.extend_from_within(start - *blocks..);
-            let (before, row) = rows.split_at_mut(start);
-            let before = &before[start - *blocks..];
-            let first = places.partition_point(|(other, _)| other < word);
-            let mut same = places[first..].iter().take_while(|(other, _)| other == word).peekable();
-            let mut carry = false;
-            for (block, (row, &before)) in row.iter_mut().zip(before).enumerate() {
-                let mut mask = 0;
-                while let Some((_, place)) = same.next_if(|(_, place)| place / 64 == block) {
-                    mask |= 1 << (place % 64);
-                }
-                let (sum, one) = before.overflowing_add(before & mask);
-                let (sum, other) = sum.overflowing_add(carry.into());
-                carry = one || other;
-                *row = sum | (before & !mask);
-            }
-        }
-        let (mut i, mut j) = (gold.len(), predicted.len());
-        // The length of the subsequence with all and with all but the last of the gold words.
-        let (mut all, mut but_last) = (self.length(i, j), self.length(i.saturating_sub(1), j));
-        while i > 0 && j > 0 {
-            let is_same = gold[i - 1] == predicted[j - 1];
-            if is_same || all - but_last <= self.step(i, j) {
-                j -= usize::from(is_same);
-                i -= 1;
-                hits[i] |= is_same;
-                (all, but_last) = (self.length(i, j), self.length(i.saturating_sub(1), j));
-            } else {
-                (all, but_last) = (all - self.step(i, j), but_last - self.step(i - 1, j));
-                j -= 1;
-            }
-        }
-    }
-
-    /// By how much predicted word `j` makes the subsequence with the first `i` gold words longer.
-    fn step(&self, i: usize, j: usize) -> usize {
-        usize::from(self.rows[i * self.blocks + (j - 1) / 64] >> ((j - 1) % 64) & 1 == 0)
-    }
-
-    /// The length of the subsequence of the first `i` gold and the first `j` predicted words.
-    fn length(&self, i: usize, j: usize) -> usize {
-        let row = &self.rows[i * self.blocks..];
-        let whole: u32 = row[..j / 64].iter().map(|block| block.count_zeros()).sum();
-        let rest = if j.is_multiple_of(64) { 0 } else { (!row[j / 64] & ((1 << (j % 64)) - 1)).count_ones() };
-        (whole + rest) as usize
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -359,50 +262,6 @@ mod tests {
     const STEMMED: Rouge = Rouge { stemming: true, words: None };
     const PLAIN: Rouge = Rouge { stemming: false, words: None };
     const SHORT: Rouge = Rouge { stemming: true, words: Some(15) };
-
-    /// The table cell by cell, and the way back through it.
-    fn by_table(gold: &[u32], predicted: &[u32], hits: &mut [bool]) {
-        let width = predicted.len() + 1;
-        let mut table = vec![0; (gold.len() + 1) * width];
-        for i in 1..=gold.len() {
-            for j in 1..=predicted.len() {
-                table[i * width + j] = match gold[i - 1] == predicted[j - 1] {
-                    true => table[(i - 1) * width + j - 1] + 1,
-                    false => u32::max(table[(i - 1) * width + j], table[i * width + j - 1]),
-                };
-            }
-        }
-        let (mut i, mut j) = (gold.len(), predicted.len());
-        while i > 0 && j > 0 {
-            if gold[i - 1] == predicted[j - 1] {
-                (i, j) = (i - 1, j - 1);
-                hits[i] = true;
-            } else if table[(i - 1) * width + j] >= table[i * width + j - 1] {
-                i -= 1;
-            } else {
-                j -= 1;
-            }
-        }
-    }
-
-    #[test]
-    fn bits_find_the_subsequence_of_the_table() {
-        let mut state = 1u64;
-        let mut below = |limit: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % limit
-        };
-        let mut subsequences = Subsequences::default();
-        for round in 0..2000 {
-            let words = 1 + below(12);
-            let [gold, predicted] = [(); 2]
-                .map(|()| (0..below([8, 150][round % 2])).map(|_| below(words) as u32).collect::<Vec<_>>());
-            let (mut hits, mut expected) = (vec![false; gold.len()], vec![false; gold.len()]);
-            subsequences.mark(&gold, &predicted, &mut hits);
-            by_table(&gold, &predicted, &mut expected);
-            assert_eq!(hits, expected, "{gold:?} {predicted:?}");
-        }
-    }
 
     /// Three bytes for each pair of words would be a gigabyte.
     #[test]
