@@ -1,7 +1,10 @@
 //! What every command shares: the thread pool, the seed, what to say on standard error, where results go.
 
+use std::path::Path;
+
 use anyhow::{Context as _, Result};
 use clap::Args;
+use consonant::text::input::{DEFAULT_MAX_UNPACKED, Input};
 
 use crate::interrupt;
 use crate::output::Output;
@@ -16,6 +19,9 @@ pub struct GlobalOptions {
     /// Seed of every random choice (default: 1).
     #[arg(long, value_name = "N", global = true, help_heading = "Global options")]
     seed: Option<u64>,
+    /// How much may come out of a compressed file that is kept as a whole: 500M, 4G [default: 1G]; for other files and streams there is no limit.
+    #[arg(long, value_name = "SIZE", global = true, value_parser = size, help_heading = "Global options", hide_short_help = true)]
+    max_size: Option<u64>,
     /// Say nothing on standard error but errors.
     #[arg(long, global = true, conflicts_with = "verbose", help_heading = "Global options")]
     quiet: bool,
@@ -30,6 +36,8 @@ pub struct Context {
     pub seed: Option<u64>,
     /// Number of threads in rayon's global pool (`--threads`), for libraries that want to be told.
     pub threads: usize,
+    /// How many bytes may come out of a compressed file that is kept as a whole (`--max-size`).
+    pub max_size: u64,
     reporter: Reporter,
 }
 
@@ -42,7 +50,17 @@ impl Context {
             .build_global()
             .context("cannot start the thread pool")?;
         interrupt::install()?;
-        Ok(Context { seed: options.seed, threads: rayon::current_num_threads(), reporter })
+        Ok(Context {
+            seed: options.seed,
+            threads: rayon::current_num_threads(),
+            max_size: options.max_size.unwrap_or(DEFAULT_MAX_UNPACKED),
+            reporter,
+        })
+    }
+
+    /// Opens a file whose whole content will be in memory: a compressed one is held to `--max-size`.
+    pub fn open_whole(&self, path: impl AsRef<Path>) -> Result<Input> {
+        Ok(Input::open(path)?.at_most(self.max_size))
     }
 
     /// A line on standard error, unless `--quiet`.
@@ -78,4 +96,18 @@ impl Context {
     pub fn progress_beside(&self, out: &Output, label: &str, total: Option<u64>) -> Progress {
         if out.is_terminal() { self.reporter.silent_progress() } else { self.progress(label, total) }
     }
+}
+
+/// A number of bytes, or of KiB, MiB or GiB with the letter of these.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" => Some(1),
+        "K" => Some(1 << 10),
+        "M" => Some(1 << 20),
+        "G" => Some(1 << 30),
+        _ => None,
+    };
+    let bytes = digits.parse::<u64>().ok().zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
+    bytes.ok_or_else(|| "expected a number of bytes, or one with K, M or G".to_owned())
 }

@@ -11,6 +11,8 @@ use consonant::registry::{Given, fields};
 use consonant::task::Settings;
 use serde_json::{Map, Value};
 
+use crate::context::Context;
+
 /// The heading of what only those who study a method change.
 const RESEARCH: &str = "Research";
 
@@ -67,8 +69,8 @@ fn help(field: &Field, default: Option<&str>) -> String {
 }
 
 /// The values of a settings file.
-pub fn read_file(path: &Path) -> Result<Map<String, Value>> {
-    let text = consonant::task::read_file(path)?;
+pub fn read_file(path: &Path, context: &Context) -> Result<Map<String, Value>> {
+    let text = context.open_whole(path)?.into_text()?;
     toml::from_str(&text).with_context(|| format!("in {}", path.display()))
 }
 

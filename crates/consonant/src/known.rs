@@ -27,7 +27,7 @@ impl Pipeline {
         let mut lists: Vec<(String, String)> = Vec::new();
         for (number, line) in (1..).zip(input.lines()) {
             let wrong = |text: String| Error::from(Usage(format!("{file}:{number}: {text}")));
-            let line = line.map_err(|error| wrong(error.to_string()))?;
+            let line = line.map_err(|error| Error::boxed(format!("{file}:{number}: {error}").into()))?;
             if line.trim().is_empty() || line.starts_with('#') {
                 continue;
             }

@@ -119,6 +119,8 @@ pub struct TrainingFiles<'f> {
     pub dev: Vec<PathBuf>,
     /// A model to go on from.
     pub initial: Option<Model>,
+    /// How many bytes may come out of each compressed file that settings name; nothing: 1 GiB.
+    pub max_unpacked: Option<u64>,
     /// Who fills in the layers that the task reads.
     pub annotator: Option<&'f dyn Annotate>,
     /// Tags training data by taggers that have not seen it.
@@ -357,6 +359,7 @@ impl<T: Task> AnyTask for Entry<T> {
             (0..sources.len()).map(|number| &sources[first(number).unwrap_or(number)][..]).collect();
         data.dev = dev.as_deref();
         data.initial = files.initial.as_ref();
+        data.max_unpacked = files.max_unpacked.unwrap_or(data.max_unpacked);
         data.tagged = files.annotator.is_some() && T::READS == Reads::Tags;
         T::check(&settings)?;
         let names: Vec<String> =

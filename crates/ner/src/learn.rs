@@ -107,10 +107,10 @@ pub(crate) fn train(
     }
     let NerSettings { clusters, gazetteers, vectors, template, .. } = settings;
     let resources = Resources::read(clusters.as_ref(), gazetteers, vectors.as_ref(), |path| {
-        Ok::<_, NerError>(open_file(path)?)
+        Ok::<_, NerError>(open_file(path, data.max_unpacked)?)
     })?;
     let templates = match template {
-        Some(file) => read_file(file.path())?,
+        Some(file) => read_file(file.path(), data.max_unpacked)?,
         None => built_in_templates(&resources, tags),
     };
     let features = &Features::new(&templates, resources, tags, settings.evidence)?;

@@ -161,7 +161,10 @@ pub(crate) fn train(
     let (sentences, kinds, root_children) = (data.items(), settings.part_kinds(), settings.root_children());
     let clusters = settings.clusters.as_ref().map(|file| {
         let path = file.path();
-        Ok::<_, ParserError>(Clusters::read(&path.display().to_string(), open_file(path)?)?)
+        Ok::<_, ParserError>(Clusters::read(
+            &path.display().to_string(),
+            open_file(path, data.max_unpacked)?,
+        )?)
     });
     let vocabulary = Vocabulary::gather(sentences, settings.ignored_columns(), clusters.transpose()?);
     let mut labels = Vec::new();

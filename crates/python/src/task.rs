@@ -109,7 +109,7 @@ impl Lesson {
         let jackknife = jackknife.map(|(parts, tagger)| Jackknife { tagger: &tagger.0, parts, seed: 1 });
         let annotator = tagger.as_ref().map(|tagger| tagger as &dyn Annotate);
         let annotator = annotator.or(pipeline.as_ref().map(|pipeline| pipeline as &dyn Annotate));
-        let files = TrainingFiles { sources, dev, initial, annotator, jackknife };
+        let files = TrainingFiles { sources, dev, initial, max_unpacked: None, annotator, jackknife };
         task.train(&files, &given, watch)
     }
 }

@@ -2,7 +2,6 @@
 //! it stood.
 
 use std::ops::Range;
-use std::path::Path;
 
 use consonant_text::input::Input;
 use consonant_text::{Document, Format, SentenceReader};
@@ -22,10 +21,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// The documents of a file (`-` is standard input): one of raw text, or one or more of CoNLL-U, whose
-    /// tags and trees are then used.
-    pub fn read(path: &Path) -> Result<Vec<Self>, SummarizerError> {
-        let mut input = Input::open(path)?;
+    /// The documents of a file: one of raw text, or one or more of CoNLL-U, whose tags and trees are then used.
+    pub fn read(mut input: Input) -> Result<Vec<Self>, SummarizerError> {
         let name = input.name().to_string();
         match input.format()? {
             Format::Jsonl => Err(SummarizerError::Jsonl(name)),

@@ -114,17 +114,17 @@ pub(crate) fn train(
 }
 
 /// The pieces that the user declared in a file.
-pub(crate) fn read_pieces(settings: &TaggerSettings) -> Result<Option<Diagram>, TaggerError> {
+pub(crate) fn read_pieces(settings: &TaggerSettings, most: u64) -> Result<Option<Diagram>, TaggerError> {
     let Some(file) = &settings.pieces else { return Ok(None) };
     let wrong = |problem| TaggerError::Pieces { file: file.path().display().to_string(), problem };
-    Ok(Some(Diagram::parse(&read_file(file.path())?).map_err(wrong)?))
+    Ok(Some(Diagram::parse(&read_file(file.path(), most)?).map_err(wrong)?))
 }
 
 fn prepare<'s>(data: &Data<'s, Sentence>, settings: &'s TaggerSettings) -> Result<Corpora<'s>, TaggerError> {
-    let (sentences, dev) = (data.items(), data.dev);
+    let (sentences, dev, most) = (data.items(), data.dev, data.max_unpacked);
     let initial = data.initial.map(Tagger::open).transpose()?;
-    let templates = settings.template.as_ref().map(|file| read_file(file.path())).transpose()?;
-    let pieces = read_pieces(settings)?;
+    let templates = settings.template.as_ref().map(|file| read_file(file.path(), most)).transpose()?;
+    let pieces = read_pieces(settings, most)?;
     let (column, view) = (settings.column, View::new(settings.given));
     let labels = count_labels(sentences, column);
     if labels == 0 {
@@ -159,7 +159,7 @@ fn prepare<'s>(data: &Data<'s, Sentence>, settings: &'s TaggerSettings) -> Resul
         None => {
             let TaggerSettings { clusters, gazetteers, vectors, .. } = settings;
             let resources = Resources::read(clusters.as_ref(), gazetteers, vectors.as_ref(), |path| {
-                Ok::<_, TaggerError>(open_file(path)?)
+                Ok::<_, TaggerError>(open_file(path, most)?)
             })?;
             let built_in = || match settings.given {
                 Some(given) => templates_beside_tags(given.layers().len()),

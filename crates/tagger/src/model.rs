@@ -11,6 +11,7 @@ use consonant_task::{
     Calibration, Data, Explanation, Inspection, NO_CONFIDENCE, Source, Task, Trained, Unit, Usage, Watch,
     Workers,
 };
+use consonant_text::input::DEFAULT_MAX_UNPACKED;
 use consonant_text::{Format, Sentence};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -132,7 +133,7 @@ impl Task for Tagger {
     }
 
     fn diagram(settings: &TaggerSettings) -> Option<Result<String, TaggerError>> {
-        let diagram = learn::read_pieces(settings).map(|pieces| {
+        let diagram = learn::read_pieces(settings, DEFAULT_MAX_UNPACKED).map(|pieces| {
             pieces.unwrap_or_else(|| Algorithm::diagram(&settings.training, settings.order.unwrap_or(1)))
         });
         Some(diagram.map(|diagram| diagram.to_svg()))

@@ -120,14 +120,14 @@ pub trait ItemReader<I> {
     }
 }
 
-/// Opens a file that settings name; it may be compressed.
-pub fn open_file(path: &Path) -> Result<BufReader<Input>, consonant_text::Error> {
-    Ok(BufReader::new(Input::open(path)?))
+/// Opens a file that settings name, such as clusters; it may be compressed, and have `most` bytes then.
+pub fn open_file(path: &Path, most: u64) -> Result<BufReader<Input>, consonant_text::Error> {
+    Ok(BufReader::new(Input::open(path)?.at_most(most)))
 }
 
 /// All of a small file that settings name, such as templates.
-pub fn read_file(path: &Path) -> Result<String, consonant_text::Error> {
-    Input::open(path)?.into_text()
+pub fn read_file(path: &Path, most: u64) -> Result<String, consonant_text::Error> {
+    Input::open(path)?.at_most(most).into_text()
 }
 
 /// Opens a file and refuses formats that the task does not read.

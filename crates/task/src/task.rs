@@ -8,6 +8,7 @@ use consonant_learn::settings::{SettingValue, Settings, find_name};
 use consonant_map::Certificate;
 use consonant_map::solver::Method;
 use consonant_text::Format;
+use consonant_text::input::DEFAULT_MAX_UNPACKED;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{Annotate, Batch, Calibration, Explanation, Failure, Inspection, Item, Usage, Watch};
@@ -158,12 +159,15 @@ pub struct Data<'d, I> {
     pub initial: Option<&'d Model>,
     /// Whether parts of speech come from a tagger, as they will in prediction.
     pub tagged: bool,
+    /// How many bytes may come out of each compressed file that settings name.
+    pub max_unpacked: u64,
 }
 
 impl<'d, I> Data<'d, I> {
     /// Items of the first source, and nothing else.
     pub fn new(items: &'d [I]) -> Self {
-        Self { sources: vec![items], dev: None, initial: None, tagged: false }
+        let max_unpacked = DEFAULT_MAX_UNPACKED;
+        Self { sources: vec![items], dev: None, initial: None, tagged: false, max_unpacked }
     }
 
     /// With items on which the best epoch is chosen.

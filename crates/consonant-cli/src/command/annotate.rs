@@ -175,12 +175,12 @@ impl Annotate {
             pipeline = pipeline.with_confidence();
         }
         for (kind, path) in &self.gazetteer {
-            let input = Input::open(path)?;
+            let input = context.open_whole(path)?;
             let name = Arc::clone(input.name());
             pipeline = pipeline.with_gazetteer(kind, BufReader::new(input)).with_context(|| name)?;
         }
         for path in &self.overrides {
-            let input = Input::open(path)?;
+            let input = context.open_whole(path)?;
             let name = Arc::clone(input.name());
             pipeline = pipeline.with_overrides(&name, BufReader::new(input))?;
         }

@@ -61,7 +61,7 @@ const PICTURE: usize = 100;
 
 impl Link {
     /// Reads, links and writes.
-    pub fn run(self, _: &Context) -> Result<ExitCode> {
+    pub fn run(self, context: &Context) -> Result<ExitCode> {
         let format = self.format.unwrap_or_else(|| match self.output.extension().as_deref() {
             Some("svg") => Format::Svg,
             Some("jsonl" | "json") => Format::Jsonl,
@@ -77,7 +77,7 @@ impl Link {
         let mut svg = Svg::default();
         let mut out = self.output.open()?;
         for file in inputs::found(self.files)? {
-            for mut thread in read(Input::open(&file.path)?)? {
+            for mut thread in read(context.open_whole(&file.path)?)? {
                 linker.link_log(&mut thread, &options)?;
                 match format {
                     Format::Text => write_text(&thread, &mut out)?,

@@ -124,7 +124,7 @@ impl Solve {
             return Err(crate::usage_error("--n-best and --different-by take numbers from 1"));
         }
         self.output.keep_apart([&self.problem])?;
-        let (name, problem) = self.stated.read(&self.problem)?;
+        let (name, problem) = self.stated.read(&self.problem, context)?;
         let graph = Graph::from_problem(&problem).map_err(|error| placed(&name, error))?;
         if let Some(path) = &self.lp {
             output::write(path, &problem.linear_program().to_lp())?;
@@ -144,7 +144,11 @@ impl Solve {
             gap: self.gap,
             parallel: context.threads > 1,
             trace: self.trace.is_some() || self.plot.is_some(),
-            hint: self.hint.as_deref().map(|path| read_hint(path, &problem)).transpose()?,
+            hint: self
+                .hint
+                .as_deref()
+                .map(|path| read_hint(context.open_whole(path)?, &problem))
+                .transpose()?,
             ..Limits::default()
         };
         let method = self.method;
@@ -298,8 +302,8 @@ fn explain_conflict(problem: &Problem, limits: &Limits, answer: &mut Answer) -> 
 
 impl Stated {
     /// Reads a problem with all that is known; also what to call the file.
-    pub fn read(&self, path: &Path) -> Result<(String, Problem)> {
-        let (name, mut problem) = read_problem(path, self.from)?;
+    pub fn read(&self, path: &Path, context: &Context) -> Result<(String, Problem)> {
+        let (name, mut problem) = read_problem(context.open_whole(path)?, self.from)?;
         if self.minimize {
             problem.minimize().map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
         }
@@ -330,8 +334,7 @@ fn placed(name: &str, error: FormatError) -> anyhow::Error {
 }
 
 /// Reads a problem in the form that is named, or that its name and content show; also what to call the file.
-fn read_problem(path: &Path, format: Option<Format>) -> Result<(String, Problem)> {
-    let input = Input::open(path)?;
+fn read_problem(input: Input, format: Option<Format>) -> Result<(String, Problem)> {
     let name = input.name().to_string();
     let text = input.into_text()?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
@@ -346,8 +349,7 @@ fn read_problem(path: &Path, format: Option<Format>) -> Result<(String, Problem)
 }
 
 /// Reads an assignment of the problem; of several in a file, the first.
-fn read_hint(path: &Path, problem: &Problem) -> Result<Vec<u32>> {
-    let input = Input::open(path)?;
+fn read_hint(input: Input, problem: &Problem) -> Result<Vec<u32>> {
     let name = input.name().to_string();
     let text = input.into_text()?;
     let first = serde_json::Deserializer::from_str(&text).into_iter::<Value>().next();

@@ -83,15 +83,18 @@ impl Summarize {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         let mut options = self.options.settings()?;
         for path in &self.read {
-            for known in Source::read(path)? {
+            for known in Source::read(context.open_whole(path)?)? {
                 *options.known.get_or_insert_default() += known.text();
             }
         }
         let options = &options;
         let files = inputs::or_standard_input(self.files.clone())?;
         self.output.keep_apart(files.iter().chain(&self.read))?;
-        let sources: Vec<Source> =
-            files.iter().map(|path| Source::read(path)).collect::<Result<Vec<_>, _>>()?.concat();
+        let sources: Vec<Source> = files
+            .iter()
+            .map(|path| Ok(Source::read(context.open_whole(path)?)?))
+            .collect::<Result<Vec<_>>>()?
+            .concat();
         let annotator = TopicAnnotator::open(self.models.as_deref())?;
         if !annotator.has_trees() && !options.extractive && self.baseline.is_none() {
             context.note("there is no parser among the models: sentences are taken whole");

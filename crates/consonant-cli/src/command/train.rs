@@ -161,7 +161,7 @@ impl Train {
         };
         let mut given = given::flags(&matches, &task.settings());
         if let Some(path) = path("settings") {
-            given.values = given::read_file(&path)?;
+            given.values = given::read_file(&path, context)?;
         }
         given.flags.extend(context.seed.map(|seed| ("seed".to_owned(), vec![seed.to_string()])));
         task.check(&given)?;
@@ -196,7 +196,14 @@ impl Train {
         let annotator = tagger.as_ref().map(|tagger| tagger as &dyn Annotate);
         let annotator = annotator.or(pipeline.as_ref().map(|pipeline| pipeline as &dyn Annotate));
         let initial = path("init").map(|path| Model::open(&path)).transpose()?;
-        let files = TrainingFiles { sources, dev: paths("dev"), initial, annotator, jackknife };
+        let files = TrainingFiles {
+            sources,
+            dev: paths("dev"),
+            initial,
+            max_unpacked: Some(context.max_size),
+            annotator,
+            jackknife,
+        };
         let mut log = path("log").map(|path| Log::create(&path)).transpose()?;
         let mut listener = |event: Event| {
             if let Some(log) = &mut log {

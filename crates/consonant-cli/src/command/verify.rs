@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use consonant::map::verify::{Proof, verify};
-use consonant::text::input::Input;
 
 use super::solve::Stated;
 use crate::context::Context;
@@ -34,9 +33,9 @@ pub struct Verify {
 }
 
 impl Verify {
-    pub fn run(self, _: &Context) -> Result<ExitCode> {
-        let (_, problem) = self.stated.read(&self.problem)?;
-        let input = Input::open(&self.certificate)?;
+    pub fn run(self, context: &Context) -> Result<ExitCode> {
+        let (_, problem) = self.stated.read(&self.problem, context)?;
+        let input = context.open_whole(&self.certificate)?;
         let name = input.name().to_string();
         let proof = Proof::read(&input.into_text()?).with_context(|| name.clone())?;
         let verified = match verify(&problem, &proof) {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::format::Format;
 
+use super::DEFAULT_MAX_UNPACKED;
 use super::blocks::{Block, check_text};
 
 /// The name under which standard input appears in messages.
@@ -33,12 +34,11 @@ pub struct Input {
     name: Arc<str>,
     stream: Box<dyn Read + Send>,
     is_packed: bool,
+    /// How much may still come out of a compressed file, and how much that was at first.
+    limit: Option<(u64, u64)>,
     /// Bytes that were looked at but not yet read.
     head: Vec<u8>,
 }
-
-/// The longest text that is taken out of a compressed file as a whole: a thousandth of it can be as small as a letter.
-const LONGEST_UNPACKED: u64 = 1 << 30;
 
 /// How many bytes are looked at to tell a format.
 const HEAD: usize = 1 << 13;
@@ -88,7 +88,29 @@ impl Input {
         } else {
             Box::new(whole)
         };
-        Ok(Input { name, stream, is_packed: is_gzip || is_zstd, head: Vec::new() })
+        Ok(Input { name, stream, is_packed: is_gzip || is_zstd, limit: None, head: Vec::new() })
+    }
+
+    /// Lets no more than this many bytes come out of a compressed file; what is not compressed has no limit. For who
+    /// keeps all that is read: a file as short as a letter can hold gigabytes.
+    #[must_use]
+    pub fn at_most(mut self, bytes: u64) -> Self {
+        self.limit = self.is_packed.then_some((bytes, bytes));
+        self
+    }
+
+    /// Reads what the stream has, within the limit.
+    fn unpack(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.stream.read(buffer)?;
+        if let Some((left, most)) = &mut self.limit {
+            *left = left.checked_sub(count as u64).ok_or_else(|| {
+                let text = format!(
+                    "more than {most} bytes come out of this compressed file; unpack it first, or allow more with --max-size"
+                );
+                io::Error::new(io::ErrorKind::FileTooLarge, text)
+            })?;
+        }
+        Ok(count)
     }
 
     /// The format of what is inside: what the content looks like if that is telling, else what the name says,
@@ -96,7 +118,7 @@ impl Input {
     pub fn format(&mut self) -> Result<Format, Error> {
         while self.head.len() < HEAD {
             let mut more = [0; HEAD];
-            let count = match self.stream.read(&mut more) {
+            let count = match self.unpack(&mut more) {
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(Error::io(&self.name, error)),
@@ -124,22 +146,14 @@ impl Input {
     ///
     /// # Errors
     /// If it cannot be read, or is not UTF-8, or has a NUL byte: the rule of all readers. If it is compressed and has
-    /// more than 1 GiB.
-    pub fn into_text(self) -> Result<String, Error> {
-        let most = if self.is_packed { LONGEST_UNPACKED } else { u64::MAX };
-        self.into_text_of(most)
-    }
-
-    fn into_text_of(mut self, most: u64) -> Result<String, Error> {
-        let mut bytes = Vec::new();
-        let read = Read::by_ref(&mut self).take(most.saturating_add(1)).read_to_end(&mut bytes);
-        read.map_err(|error| Error::io(&self.name, error))?;
-        if bytes.len() as u64 > most {
-            let text = format!(
-                "a compressed file of at most {most} bytes was expected, and there are more; unpack it first if it is meant"
-            );
-            return Err(Error::io(&self.name, io::Error::new(io::ErrorKind::FileTooLarge, text)));
+    /// more than was allowed by [`at_most`](Self::at_most), or than [`DEFAULT_MAX_UNPACKED`].
+    pub fn into_text(mut self) -> Result<String, Error> {
+        if self.limit.is_none() {
+            self = self.at_most(DEFAULT_MAX_UNPACKED);
         }
+        let mut bytes = Vec::new();
+        let read = self.read_to_end(&mut bytes);
+        read.map_err(|error| Error::io(&self.name, error))?;
         check_text(&Block { bytes: &bytes, first_line: 1 }, &self.name)?;
         String::from_utf8(bytes).map_err(|error| Error::io(&self.name, io::Error::other(error)))
     }
@@ -153,7 +167,7 @@ impl Input {
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.head.is_empty() {
-            return self.stream.read(buffer);
+            return self.unpack(buffer);
         }
         let count = self.head.len().min(buffer.len());
         buffer[..count].copy_from_slice(&self.head[..count]);
@@ -197,11 +211,14 @@ mod tests {
         let packed = zstd::stream::encode_all(std::io::repeat(b'\n').take(1 << 20), 1).unwrap();
         assert!(packed.len() < 1000);
         let input = || Input::new(Cursor::new(packed.clone()), "t").unwrap();
-        assert!(input().is_packed);
-        assert_eq!(input().into_text_of(1 << 20).unwrap().len(), 1 << 20);
-        let error = input().into_text_of((1 << 20) - 1).unwrap_err().to_string();
-        assert!(error.starts_with("t: a compressed file of at most 1048575 bytes"), "{error}");
-        assert!(error.contains("unpack it first"), "{error}");
+        assert_eq!(input().at_most(1 << 20).into_text().unwrap().len(), 1 << 20);
+        let mut looked_at = input().at_most((1 << 20) - 1);
+        looked_at.format().unwrap();
+        let error = looked_at.into_text().unwrap_err().to_string();
+        assert!(error.starts_with("t: more than 1048575 bytes come out of this compressed file"), "{error}");
+        assert!(error.contains("--max-size"), "{error}");
+        let plain = Input::new(&b"not compressed"[..], "t").unwrap().at_most(3);
+        assert_eq!(plain.into_text().unwrap(), "not compressed");
     }
 
     #[test]

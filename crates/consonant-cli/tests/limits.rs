@@ -1,0 +1,85 @@
+//! What the program takes and gives, whatever the machine and the input are: memory, what comes out of compressed files,
+//! and the same bits on any number of threads and with any vectors.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn program(folder: &Path, arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_consonant"));
+    command.args(arguments.split(' ')).current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+fn run(folder: &Path, arguments: &str) -> Output {
+    program(folder, arguments).output().unwrap()
+}
+
+fn packed(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    fs::write(&path, zstd::stream::encode_all(text.as_bytes(), 1).unwrap()).unwrap();
+    path
+}
+
+/// Who does what to whom, with tags, names and trees.
+fn treebank(sentences: usize) -> String {
+    let (people, verbs, things) = (["Ann", "Bob", "Eve", "Kim"], ["sees", "likes", "buys"], ["dogs", "cats"]);
+    let mut text = String::new();
+    for at in 0..sentences {
+        let (who, does, what) = (people[at % 4], verbs[at / 4 % 3], things[at / 3 % 2]);
+        if at % 8 == 0 {
+            text += "# newdoc\n";
+        }
+        text += &format!("1\t{who}\t_\tPROPN\tNNP\t_\t2\tnsubj\t_\tNER=B-PER\n");
+        text += &format!("2\t{does}\t_\tVERB\tVBZ\t_\t0\troot\t_\t_\n");
+        text += &match at % 5 < 2 {
+            true => {
+                format!("3\tthe\t_\tDET\tDT\t_\t4\tdet\t_\t_\n4\t{what}\t_\tNOUN\tNNS\t_\t2\tobj\t_\t_\n\n")
+            }
+            false => format!("3\t{what}\t_\tNOUN\tNNS\t_\t2\tobj\t_\t_\n\n"),
+        };
+    }
+    text
+}
+
+#[test]
+fn one_option_limits_what_comes_out_of_compressed_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("train.conllu"), treebank(8)).unwrap();
+    fs::write(folder.join("problem.json"), r#"{"variables":[{"name":"x","score":1}],"factors":[]}"#).unwrap();
+    fs::write(folder.join("text.txt"), "Ann sees dogs.\n").unwrap();
+    packed(folder, "much.zst", &"word\tPER\n".repeat(20_000));
+    packed(folder, "vectors.zst", &"word 1 2\n".repeat(20_000));
+    for command in [
+        "solve much.zst",
+        "solve problem.json --hint much.zst",
+        "verify much.zst problem.json",
+        "verify problem.json much.zst",
+        "summarize much.zst",
+        "summarize text.txt --known much.zst",
+        "link much.zst",
+        "annotate text.txt --gazetteer LOC=much.zst",
+        "annotate text.txt --override much.zst",
+        "train tagger --train train.conllu --model m --template much.zst",
+        "train tagger --train train.conllu --model m --clusters much.zst",
+        "train tagger --train train.conllu --model m --gazetteer a=much.zst",
+        "train tagger --train train.conllu --model m --vectors vectors.zst",
+        "train tagger --train train.conllu --model m --pieces much.zst",
+        "train tagger --train train.conllu --model m --settings much.zst",
+        "train ner --train train.conllu --model m --template much.zst",
+        "train ner --train train.conllu --model m --clusters much.zst",
+        "train parser --train train.conllu --model m --clusters much.zst",
+    ] {
+        let refused = run(folder, &format!("{command} --max-size 100K"));
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(1), "{command}: {said}");
+        assert!(said.contains("--max-size"), "{command}: {said}");
+        let taken = run(folder, &format!("{command} --max-size 1M"));
+        let said = String::from_utf8_lossy(&taken.stderr);
+        assert!(!said.contains("--max-size"), "{command}: {said}");
+    }
+    assert_eq!(run(folder, "solve much.zst --max-size 100X").status.code(), Some(2));
+    // What is read bit by bit has no limit.
+    assert!(run(folder, "convert --from columns --to conllu much.zst --max-size 100K").status.success());
+}
