@@ -1,5 +1,6 @@
 //! What every command shares: the thread pool, the seed, what to say on standard error, where results go.
 
+use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -61,6 +62,15 @@ impl Context {
     /// Opens a file whose whole content will be in memory: a compressed one is held to `--max-size`.
     pub fn open_whole(&self, path: impl AsRef<Path>) -> Result<Input> {
         Ok(Input::open(path)?.at_most(self.max_size))
+    }
+
+    /// With `--verbose`, says how much memory the process took at most, where the system tells.
+    pub fn tell_memory(&self) {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        if let Some(kilobytes) = peak.and_then(|peak| peak.parse::<u64>().ok()) {
+            self.detail(format!("peak memory {} MB", kilobytes.div_ceil(1000)));
+        }
     }
 
     /// A line on standard error, unless `--quiet`.

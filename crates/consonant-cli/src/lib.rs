@@ -65,7 +65,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(told.exit_code() as u8);
         }
     };
-    let outcome = Context::start(&cli.global).and_then(|context| cli.command.run(&context));
+    let outcome = Context::start(&cli.global).and_then(|context| {
+        let outcome = cli.command.run(&context);
+        context.tell_memory();
+        outcome
+    });
     match outcome {
         Ok(code) => code,
         // The reader of our output went away (`| head`): nothing is wrong and there is nobody to tell.

@@ -83,3 +83,64 @@ fn one_option_limits_what_comes_out_of_compressed_files() {
     // What is read bit by bit has no limit.
     assert!(run(folder, "convert --from columns --to conllu much.zst --max-size 100K").status.success());
 }
+
+/// Streams of any shape take less than this beside the models and the program, which are in memory as a whole.
+const MOST_FOR_STREAMS: u64 = 200;
+
+/// The megabytes that a command takes at most, or nothing where the system does not tell.
+fn peak(folder: &Path, arguments: &str) -> Option<u64> {
+    let output = program(folder, &format!("{arguments} --threads 2 --verbose"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments}: {said}");
+    let line = said.lines().find_map(|line| line.strip_prefix("peak memory ")?.strip_suffix(" MB"));
+    line.map(|megabytes| megabytes.parse().unwrap())
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_does_not_follow_streams_of_any_shape() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let models = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models");
+    let line =
+        "The ferry lost power on Monday evening when a net caught in its propeller, and nobody was hurt. ";
+    let (kilo, mega) = (1000, 1_000_000);
+    let repeated = |text: &str, size: usize| text.repeat(size / text.len());
+    for (name, text) in [
+        ("paragraph.txt", repeated(line, mega)),
+        ("lines.txt", repeated("word.\n", mega)),
+        ("blank.txt", repeated("\n", 8 * mega)),
+        ("word.txt", repeated("a", 8 * mega)),
+        ("unstopped.txt", repeated("and the old dog saw a small cat ", 100 * kilo)),
+        ("short.txt", repeated(line, 50 * kilo)),
+        ("many.conllu", treebank(60_000)),
+        ("long.conllu", treebank(4000).replace("\n\n", "\n")),
+    ] {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    packed(folder, "blank.txt.zst", &repeated("\n", 15 * mega));
+    let idle = peak(folder, "annotate short.txt").expect("Linux tells");
+    assert!(idle < 150, "an idle program takes {idle} MB");
+    for command in [
+        "annotate --layers tags paragraph.txt",
+        "annotate --layers tags lines.txt",
+        "annotate --layers tags unstopped.txt",
+        "annotate blank.txt",
+        "annotate blank.txt.zst",
+        "annotate --layers tags word.txt",
+        "convert --from text --to text paragraph.txt",
+        "convert --from conllu --to jsonl many.conllu",
+        "check many.conllu",
+        "check paragraph.txt",
+        "evaluate tags many.conllu many.conllu",
+        "predict --model MODELS/tagger.model many.conllu",
+        "predict --model MODELS/ner.model many.conllu",
+    ] {
+        let most = peak(folder, &command.replace("MODELS", models)).unwrap();
+        assert!(most < MOST_FOR_STREAMS + 40, "{command}: {most} MB");
+    }
+}

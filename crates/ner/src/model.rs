@@ -235,11 +235,12 @@ impl Task for Ner {
         if self.description.tags { Reads::Tags } else { Reads::Tokens }
     }
 
-    /// Words and patterns may agree across all of a file.
+    /// Words may agree across all of a file, and so may patterns where no documents are marked.
     fn batch(&self) -> Batch {
-        match self.consistency() {
-            Consistency::None => Batch::Documents(4096),
-            _ => Batch::File,
+        match &self.agreement {
+            Agreement::None => Batch::Documents(4096),
+            Agreement::Words { scope: Scope::Set, .. } => Batch::File,
+            Agreement::Words { .. } | Agreement::Patterns { .. } => Batch::MarkedDocuments(4096),
         }
     }
 

@@ -81,7 +81,11 @@ fn every_kind_of_agreement_learns_and_labels() {
         for scheme in [LabelScheme::Bio, LabelScheme::Bioes] {
             let model = trained(settings(consistency).scheme(scheme).strength(1.0), true);
             assert_eq!(model.consistency(), consistency);
-            assert_eq!(model.batch() == Batch::File, consistency != Consistency::None);
+            let batch = match consistency {
+                Consistency::None => Batch::Documents(4096),
+                _ => Batch::MarkedDocuments(4096),
+            };
+            assert_eq!(model.batch(), batch);
             assert_eq!(model.reads(), Reads::Tokens);
             assert_eq!(model.types(), ["PER", "LOC"]);
             assert_eq!(decode(&model, &blank), text, "{consistency} {scheme:?}");

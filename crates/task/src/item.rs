@@ -58,6 +58,8 @@ pub enum Batch {
     Items(usize),
     /// Whole documents, and at least this many items if the file has them.
     Documents(usize),
+    /// The same for a file that marks documents from its first item on; all of any other file.
+    MarkedDocuments(usize),
     /// All of a file.
     File,
 }
@@ -209,10 +211,11 @@ impl ItemReader<Sentence> for SentenceItems {
     }
 
     fn read(&mut self, batch: &mut Vec<Sentence>, size: Batch) -> Result<(), ItemError> {
-        let least = match size {
+        let (least, whole_unless_marked) = match size {
             Batch::Items(most) => return Ok(self.reader.read_batch(batch, most)?),
-            Batch::Documents(least) => least,
-            Batch::File => usize::MAX,
+            Batch::Documents(least) => (least, false),
+            Batch::MarkedDocuments(least) => (least, true),
+            Batch::File => (usize::MAX, true),
         };
         batch.clear();
         batch.extend(self.next.take());
@@ -220,8 +223,12 @@ impl ItemReader<Sentence> for SentenceItems {
         for sentence in &mut self.reader {
             let sentence = sentence?;
             marked |= sentence.starts_document();
-            // Sentences of a file without marks stand for themselves.
-            if batch.len() >= least && (sentence.starts_document() || !marked) {
+            let is_end = match whole_unless_marked {
+                true => sentence.starts_document() && batch.first().is_some_and(Sentence::starts_document),
+                // Sentences of a file without marks stand for themselves.
+                false => sentence.starts_document() || !marked,
+            };
+            if batch.len() >= least && is_end {
                 self.next = Some(sentence);
                 break;
             }
