@@ -144,3 +144,30 @@ fn memory_does_not_follow_streams_of_any_shape() {
         assert!(most < MOST_FOR_STREAMS + 40, "{command}: {most} MB");
     }
 }
+
+#[test]
+fn threads_and_vectors_change_no_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("train.conllu"), treebank(120)).unwrap();
+    for (task, settings) in [
+        ("tagger", "--column xpos --epochs 3 --dev train.conllu"),
+        ("tagger", "--algorithm likelihood --epochs 5"),
+        ("ner", "--epochs 2 --consistency patterns --dev train.conllu"),
+        ("parser", "--order 2 --epochs 2 --bits 14 --label-bits 12 --pruner-bits 12"),
+    ] {
+        let trained = |threads: usize, simd: &str| {
+            let command =
+                format!("train {task} --train train.conllu --model m {settings} --threads {threads} --quiet");
+            let done = program(folder, &command).env("CONSONANT_SIMD", simd).output().unwrap();
+            assert!(done.status.success(), "{command}: {}", String::from_utf8_lossy(&done.stderr));
+            let model = fs::read(folder.join("m")).unwrap();
+            let command = format!("predict --model m train.conllu --threads {threads}");
+            (model, program(folder, &command).env("CONSONANT_SIMD", simd).output().unwrap().stdout)
+        };
+        let first = trained(1, "on");
+        for (threads, simd) in [(1, "off"), (2, "on"), (3, "off"), (8, "on")] {
+            assert!(trained(threads, simd) == first, "{task} {settings}: {threads} threads, vectors {simd}");
+        }
+    }
+}

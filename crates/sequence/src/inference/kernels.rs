@@ -1,7 +1,18 @@
 //! The few loops over contiguous rows where the time goes, compiled for the machine's vectors.
 //!
 //! Each kernel is written once in plain Rust. On x86-64 it is compiled a second time with AVX2 and picked
-//! when the processor has it. No kernel fuses multiplication and addition, so both give the same bits.
+//! when the processor has it. No kernel fuses multiplication and addition, so both give the same bits; with
+//! `CONSONANT_SIMD=off` in the environment the first is taken everywhere, which is how that is tested.
+
+#[cfg(target_arch = "x86_64")]
+use std::sync::LazyLock;
+
+/// Whether the kernels with AVX2 are taken.
+#[cfg(target_arch = "x86_64")]
+pub(crate) static HAS_AVX2: LazyLock<bool> = LazyLock::new(|| {
+    std::env::var_os("CONSONANT_SIMD").is_none_or(|wish| wish != "off")
+        && std::arch::is_x86_feature_detected!("avx2")
+});
 
 /// Rows of scores are padded to a multiple of this many `f32`, so that no kernel needs a scalar tail; short ones to
 /// half or a quarter of it.
@@ -37,8 +48,8 @@ macro_rules! vectorized {
                 fn wide$(<$($generics)*>)?($($arg: $type),*) $(-> $ret)? {
                     body($($arg),*)
                 }
-                if std::arch::is_x86_feature_detected!("avx2") {
-                    // SAFETY: the processor was just seen to have AVX2, the only requirement of `wide`.
+                if *$crate::inference::kernels::HAS_AVX2 {
+                    // SAFETY: the processor was seen to have AVX2, the only requirement of `wide`.
                     return unsafe { wide($($arg),*) };
                 }
             }
