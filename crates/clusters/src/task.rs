@@ -134,6 +134,11 @@ impl Task for WordClusters {
         settings: &ClustersSettings,
         watch: &mut Watch<'_>,
     ) -> Result<Trained, ClustersError> {
+        if watch.checkpoint.is_some() {
+            return Err(
+                Usage("clusters have no state to go on from; leave out --checkpoint".to_owned()).into()
+            );
+        }
         let mut collector = Collector::default();
         for batch in data.items().chunks(BATCH) {
             let sentences: Result<Vec<Vec<Sentence>>, ClustersError> = batch.par_iter().map(found).collect();

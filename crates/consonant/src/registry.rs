@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use consonant_learn::hash::{self, Fingerprint};
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::settings::Field;
 use consonant_task::{
@@ -263,6 +264,35 @@ fn read_all<T: Task>(paths: &[PathBuf], formats: &[consonant_text::Format]) -> R
     Ok(files.into_iter().flatten().collect())
 }
 
+/// What a checkpoint belongs to: every setting but those that say how long to train, the data for dev, and the model to
+/// go on from. The training data are known to the trainer.
+fn bound_to<T: Task>(data: &Data<'_, T::Item>, settings: &T::Settings) -> Result<Vec<String>, Error> {
+    let stored = serde_json::to_value(settings).map_err(Error::task)?;
+    let settings = stored.as_object().into_iter().flatten();
+    let mut bound: Vec<String> = settings
+        .filter(|(name, _)| !matches!(name.as_str(), "epochs" | "patience"))
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    if let Some(dev) = data.dev {
+        let (mut fingerprint, mut bytes) = (Fingerprint::default(), Vec::new());
+        for item in dev {
+            bytes.clear();
+            item.write(&mut bytes).map_err(Error::task)?;
+            fingerprint.number(hash::key(&bytes));
+        }
+        bound.push(format!("dev={:016x}", fingerprint.get()));
+    }
+    if let Some(initial) = data.initial {
+        bound.push(format!("init={:016x}", fingerprint_of(initial)?));
+    }
+    Ok(bound)
+}
+
+/// A number that no other model has.
+fn fingerprint_of(model: &Model) -> Result<u64, Error> {
+    Ok(hash::key(&ModelWriter::from_model(model)?.to_bytes()))
+}
+
 /// Adds to a model how sure it may be of its answers; says whether anything was learned.
 fn calibrate<T: Task>(model: &Model, writer: &mut ModelWriter, items: &[T::Item]) -> Result<bool, Error> {
     let calibration = T::open(model).map_err(Error::task)?.calibrate(items).map_err(Error::task)?;
@@ -362,6 +392,12 @@ impl<T: Task> AnyTask for Entry<T> {
         data.max_unpacked = files.max_unpacked.unwrap_or(data.max_unpacked);
         data.tagged = files.annotator.is_some() && T::READS == Reads::Tags;
         T::check(&settings)?;
+        if files.initial.is_some() && !T::CONTINUES {
+            return Err(Usage(format!("{} cannot go on from a model; leave out --init", T::PLURAL)).into());
+        }
+        if watch.checkpoint.is_some() {
+            watch.bound_to = bound_to::<T>(&data, &settings)?;
+        }
         let names: Vec<String> =
             files.sources.iter().flatten().map(|path| path.display().to_string()).collect();
         let trained = T::train(&data, &settings, watch).map_err(|error| match Error::task(error) {
@@ -369,6 +405,9 @@ impl<T: Task> AnyTask for Entry<T> {
             other => other,
         });
         let mut trained = trained?;
+        if let Some(initial) = data.initial {
+            trained.model.note("initial", format!("{:016x}", fingerprint_of(initial)?));
+        }
         if let Some(dev) = data.dev {
             calibrate::<T>(&Model::from_bytes(&trained.model.to_bytes())?, &mut trained.model, dev)?;
         }

@@ -97,16 +97,16 @@ pub enum LearnError {
         /// Weights needed.
         expected: usize,
     },
-    /// A checkpoint made by other settings.
+    /// A checkpoint of other settings, other data, the same in another order, or another version.
     #[error(
-        "the checkpoint {path} was made by `{found}`, this run is `{expected}`; delete it to start anew, or run with the same settings to resume"
+        "the checkpoint {path} is of another run: it has `{found}`, this run has `{expected}`; delete it to start anew, or give what it was made with to resume"
     )]
     OtherRun {
         /// The checkpoint.
         path: PathBuf,
-        /// The run that made it.
+        /// What the run that made it has and this one has not.
         found: String,
-        /// This run.
+        /// What this run has instead.
         expected: String,
     },
     /// A share of a training that was made by other settings or of other data.

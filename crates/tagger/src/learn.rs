@@ -364,6 +364,16 @@ fn check_initial(
             format!("order {}", settings.order.unwrap_or_default()),
         );
     }
+    if tagger.given() != settings.given {
+        let shown = |given: Option<Column>| {
+            given.map_or("no tags given".to_owned(), |given| format!("{given} given"))
+        };
+        return differ(shown(tagger.given()), shown(settings.given));
+    }
+    let TaggerSettings { clusters, gazetteers, vectors, .. } = settings;
+    if clusters.is_some() || !gazetteers.is_empty() || vectors.is_some() {
+        return differ("lists of its own".to_owned(), "clusters, lists or vectors given again".to_owned());
+    }
     if templates.is_some_and(|text| text != tagger.extractor().templates().text()) {
         return differ("other templates".to_owned(), "its own".to_owned());
     }

@@ -146,9 +146,14 @@ impl Tagger {
         self.description.settings.column
     }
 
+    /// The tags that it reads beside the forms.
+    pub(crate) fn given(&self) -> Option<Column> {
+        self.description.settings.given
+    }
+
     /// What it reads at a word.
     pub(crate) fn view(&self) -> View {
-        View::new(self.description.settings.given)
+        View::new(self.given())
     }
 
     /// The chain.

@@ -52,6 +52,8 @@ pub struct Watch<'w> {
     pub stop: Option<&'w AtomicBool>,
     /// Written after each epoch; if it is there, training goes on from it.
     pub checkpoint: Option<PathBuf>,
+    /// What the checkpoint belongs to, each as `name=value`, beside the data as a trainer sees them.
+    pub bound_to: Vec<String>,
     /// Bytes of memory that the training may take.
     pub memory: Option<u64>,
     /// Where the shares of shards are worked on.
@@ -94,6 +96,7 @@ impl<'w> Watch<'w> {
             shuffle: true,
             threads: rayon::current_num_threads(),
             checkpoint: self.checkpoint.clone(),
+            bound_to: self.bound_to.clone(),
             interrupt: self.stop,
             place: self.place,
             progress: Some(Box::new(move |report| self.epoch(stage, report, metric))),

@@ -67,8 +67,8 @@ impl Checkpoint {
             found if found == description => Ok(Some(saved)),
             found => Err(LearnError::OtherRun {
                 path: path.to_path_buf(),
-                found: found.into(),
-                expected: description.into(),
+                found: beyond(found, description),
+                expected: beyond(description, found),
             }),
         }
     }
@@ -80,6 +80,12 @@ impl Checkpoint {
             let _ = std::fs::remove_file(path);
         }
     }
+}
+
+/// The lines of a description that another one does not have.
+fn beyond(description: &str, other: &str) -> String {
+    let lines = description.lines().filter(|line| !other.lines().any(|theirs| theirs == *line));
+    lines.collect::<Vec<_>>().join(", ")
 }
 
 /// A checkpoint that was read.

@@ -219,12 +219,13 @@ pub(super) fn train<P: Differentiate>(
         let outcome = objective.shards.serve(problem, desk, &objective.description)?;
         return Outcome::from_bytes(&outcome, size);
     }
+    let whole = run.whole_description(&objective.description);
     let mut history = History::new(training.get(Parameter::MEMORY) as usize);
     let mut stopping = Stopping::new(run.patience);
     let mut x: Vec<f64> = run.start(size)?.into_iter().map(f64::from).collect();
     let mut gradient = vec![0.0; size];
     let (mut first, mut values) = (1, Vec::new());
-    if let Some(saved) = Checkpoint::load(run.checkpoint.as_deref(), &objective.description)? {
+    if let Some(saved) = Checkpoint::load(run.checkpoint.as_deref(), &whole)? {
         first = saved.epoch()? + 1;
         (x, gradient) = (saved.array_of("x", size)?, saved.array_of("gradient", size)?);
         values = saved.array("values")?;
@@ -307,7 +308,7 @@ pub(super) fn train<P: Differentiate>(
         }
         let enough = stopping.epoch(report, &objective.single);
         if let Some(path) = &run.checkpoint {
-            let mut saved = Checkpoint::new(&objective.description, epoch);
+            let mut saved = Checkpoint::new(&whole, epoch);
             saved.put("x", &x).put("gradient", &gradient).put("values", &values);
             history.save(&mut saved);
             stopping.save(&mut saved);

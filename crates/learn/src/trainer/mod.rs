@@ -28,6 +28,7 @@ use self::checkpoint::{Checkpoint, Saved};
 pub use self::parameters::{AlgorithmInfo, Parameter, ParameterInfo, Training, TrainingAlgorithm};
 pub use self::sharing::{Courier, Desk, Place, Trip, Worker};
 use crate::LearnError;
+use crate::hash::Fingerprint;
 use crate::problem::{Differentiate, Problem, Separate};
 
 /// The training methods.
@@ -123,6 +124,8 @@ pub struct Run<'a> {
     /// A file that is rewritten after each epoch and removed at the end. If it is there at the start,
     /// training goes on from it.
     pub checkpoint: Option<PathBuf>,
+    /// What else its checkpoint belongs to, each as `name=value`: settings of a task, data for dev.
+    pub bound_to: Vec<String>,
     /// Set from outside to stop at the next example; the checkpoint stays.
     pub interrupt: Option<&'a AtomicBool>,
 }
@@ -158,14 +161,15 @@ impl Default for Run<'_> {
             dev: None,
             progress: None,
             checkpoint: None,
+            bound_to: Vec::new(),
             interrupt: None,
         }
     }
 }
 
 impl Run<'_> {
-    /// What a checkpoint must have in common with this run for the run to go on from it: the algorithm, the
-    /// data in their order, and the program, whose next version may compute something else.
+    /// What a share must have in common with this run to be one of it: the algorithm, the data in their order, and the
+    /// program, whose next version may compute something else. Words, each with its name.
     fn description(&self, training: &Training<Method>, problem: &impl Problem) -> Result<String, LearnError> {
         let Self { batch, shuffle, seed, .. } = self;
         let weights = problem.parameters();
@@ -183,6 +187,19 @@ impl Run<'_> {
         Ok(text)
     }
 
+    /// What a checkpoint must have in common with this run, beside what shares must, for the run to go on from it:
+    /// where it began, and what it is bound to.
+    fn whole_description(&self, description: &str) -> String {
+        let mut lines = vec![description.replace(' ', "\n")];
+        lines.extend(self.initial.as_ref().map(|initial| {
+            let mut start = Fingerprint::default();
+            start.numbers(initial.iter().map(|weight| weight.to_bits()));
+            format!("start={:016x}", start.get())
+        }));
+        lines.extend(self.bound_to.iter().cloned());
+        lines.join("\n")
+    }
+
     fn shards(&self) -> usize {
         self.shards.max(1)
     }
@@ -195,7 +212,7 @@ impl Run<'_> {
     /// checkpoint.
     pub fn part(&mut self, epochs: usize, initial: Option<Vec<f32>>) -> Run<'_> {
         let &mut Self { shuffle, seed, batch, shards, threads, place, interrupt, .. } = self;
-        let progress = self.progress.as_mut();
+        let (bound_to, progress) = (self.bound_to.clone(), self.progress.as_mut());
         let progress =
             progress.map(|hear| Box::new(move |report: &EpochReport| hear(report)) as Listener<'_>);
         Run {
@@ -209,6 +226,7 @@ impl Run<'_> {
             place,
             interrupt,
             progress,
+            bound_to,
             ..Run::default()
         }
     }

@@ -134,10 +134,11 @@ pub(super) fn train<P: Problem, R: UpdateRule>(
         })?;
         return Outcome::from_bytes(&outcome, problem.parameters());
     }
+    let whole = run.whole_description(&description);
     let mut weights = AveragedWeights::new(run.start(problem.parameters())?, rule.averages());
     let mut stopping = Stopping::new(run.patience);
     let mut first = 1;
-    if let Some(saved) = Checkpoint::load(run.checkpoint.as_deref(), &description)? {
+    if let Some(saved) = Checkpoint::load(run.checkpoint.as_deref(), &whole)? {
         first = saved.epoch()? + 1;
         weights = saved.weights(problem.parameters(), rule.averages())?;
         stopping.restore(&saved)?;
@@ -189,7 +190,7 @@ pub(super) fn train<P: Problem, R: UpdateRule>(
         }
         let enough = stopping.epoch(report, &average);
         if let Some(path) = &run.checkpoint {
-            let mut saved = Checkpoint::new(&description, epoch);
+            let mut saved = Checkpoint::new(&whole, epoch);
             saved.put_weights(&weights);
             rule.save(&mut saved);
             stopping.save(&mut saved);
