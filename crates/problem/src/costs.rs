@@ -62,6 +62,10 @@ impl CostFunction {
         let forbid = |cost: f64| if cost >= top { f64::INFINITY } else { cost };
         let mut scores: Vec<f64> = self.costs.into_iter().map(forbid).collect();
         match self.scope[..] {
+            // Nothing is allowed then, and the sums of an infinite constant would be no numbers.
+            [] if scores[0].is_infinite() && !problem.variables.is_empty() => {
+                problem.variables[0].scores.fill(f64::INFINITY);
+            }
             [] => problem.constant += scores[0],
             [variable] => {
                 let own = &mut problem.variables[variable as usize].scores;
@@ -73,5 +77,17 @@ impl CostFunction {
                 problem.factors.push(Factor { kind, literals: Vec::new(), scope });
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::wcsp;
+
+    #[test]
+    fn a_constant_that_forbids_leaves_nothing_to_choose() {
+        let problem = wcsp::read("none 2 2 2 100\n2 2\n0 7 0\n0 100 0\n").unwrap();
+        assert_eq!(problem.constant, -7.0);
+        assert_eq!(problem.variables[0].scores, [f64::NEG_INFINITY; 2]);
     }
 }
