@@ -46,9 +46,9 @@ def compare(environment, result):
 
 
 def seconds(environment, arguments):
-    """The fastest of three."""
+    """The fastest of three, by the processor: other work beside it changes little."""
     command = [environment.binary, *map(str, arguments), "--threads", "1"]
-    return min(measure.run(command, timeout=900).seconds for _ in range(3))
+    return min(measure.run(command, timeout=900).processor for _ in range(3))
 
 
 def works(environment):
@@ -96,7 +96,7 @@ def works(environment):
         "annotate, words": (20_000, lambda n: ["annotate", write("text.txt", text(n)), *output]),
         "annotate, one paragraph of lines": (20_000, lambda n: ["annotate", "--layers", "tags", write("lines.txt", "word.\n" * n), *output]),
         "evaluate trees, words": (200_000, evaluate),
-        "evaluate summary, words": (2_000, rouge),
+        "evaluate summary, words": (20_000, rouge),
         "solve, chain, variables": (10_000, lambda n: ["solve", write("chain.json", chain(n)), *output]),
         "summarize, words": (2_000, lambda n: ["summarize", write("news.txt", text(n)), *output]),
         "train tagger, words": (20_000, lambda n: ["train", "tagger", "--train", write("train.conllu", trees(n, 20)), "--epochs", 2, "--model", scratch / "growth.model", "--quiet"]),

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 
 
 # A process that starts another lends it its own peak of memory, and ours grows with what it has read. So a small one starts the
-# command, waits for it, and tells its seconds, its exit code and its kilobytes.
+# command, waits for it, and tells its seconds by the clock and of the processor, its exit code and its kilobytes.
 LAUNCHER = """
 import os, sys, time
 start = time.perf_counter()
 child = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
 _, status, usage = os.wait4(child, 0)
 seconds = time.perf_counter() - start
-os.write(int(sys.argv[1]), f"{seconds} {os.waitstatus_to_exitcode(status)} {usage.ru_maxrss}".encode())
+os.write(int(sys.argv[1]), f"{seconds} {usage.ru_utime + usage.ru_stime} {os.waitstatus_to_exitcode(status)} {usage.ru_maxrss}".encode())
 """
 
 
@@ -35,6 +35,7 @@ class Run:
     output: str
     lines: list  # (seconds since the start, line of standard error)
     megabytes: float  # peak resident memory
+    processor: float  # seconds of the processor
 
 
 def run(command, timeout=600.0, env=None):
@@ -64,11 +65,11 @@ def run(command, timeout=600.0, env=None):
         words = lines[-1][1] if lines else "it said nothing"
         if process.returncode != 0:
             raise Failed(f"{name} could not be started: {words}")
-        seconds, code, kilobytes = answer.read().split()
+        seconds, processor, code, kilobytes = answer.read().split()
         if code != "0":
             raise Failed(f"{name} {command[1] if len(command) > 1 else ''} ended with {code}: {words}")
         output.seek(0)
-        return Run(float(seconds), output.read().decode(), lines, int(kilobytes) / 1024)
+        return Run(float(seconds), output.read().decode(), lines, int(kilobytes) / 1024, float(processor))
 
 
 @dataclass
