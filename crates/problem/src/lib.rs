@@ -30,7 +30,7 @@ pub mod uai;
 pub mod wcsp;
 
 pub use build::Relation;
-pub use check::Malformed;
+pub use check::{LARGEST_SUM, Malformed};
 pub use format::{Format, FormatError, read};
 
 /// A factor graph: the sum of all scores is to be maximized over the assignments that every factor allows.
