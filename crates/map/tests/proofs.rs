@@ -9,10 +9,19 @@ use consonant_map::{Graph, Solution, Status};
 use consonant_testing::Random;
 use consonant_testing::problem::{all, random_problem};
 
-/// The mean size of a score.
+/// The typical size of a score (a geometric mean), of variables or of all: tables may become scores of variables.
 fn scale(problem: &Problem) -> f64 {
-    let sizes: Vec<f64> = problem.scores().filter(|s| s.is_finite() && *s != 0.0).map(f64::abs).collect();
-    sizes.iter().sum::<f64>() / sizes.len().max(1) as f64
+    let mean = |scores: &mut dyn Iterator<Item = f64>| {
+        let logarithms: Vec<f64> =
+            scores.filter(|s| s.is_finite() && *s != 0.0).map(|s| s.abs().ln()).collect();
+        if logarithms.is_empty() {
+            0.0
+        } else {
+            (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp()
+        }
+    };
+    let of_variables = mean(&mut problem.variables.iter().flat_map(|v| v.scores.iter().copied()));
+    of_variables.max(mean(&mut problem.scores()))
 }
 
 /// What a solution claims of a problem whose optimum is known (nothing: there is no solution).

@@ -163,8 +163,7 @@ pub fn solve(graph: &Graph, method: Method, limits: &Limits) -> Result<Solution,
     if let Some(hint) = &limits.hint {
         let value = graph.value(hint);
         if value > found.certificate.lower() {
-            let gap = Gap::from(limits.gap).at_scale(0.0);
-            return Ok(found.better(graph, value, hint.clone(), gap));
+            return Ok(found.better(graph, value, hint.clone(), Gap::of(limits.gap, graph)));
         }
     }
     Ok(found)
