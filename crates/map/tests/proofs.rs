@@ -9,19 +9,14 @@ use consonant_map::{Graph, Solution, Status};
 use consonant_testing::Random;
 use consonant_testing::problem::{all, random_problem};
 
-/// The typical size of a score (a geometric mean), of variables or of all: tables may become scores of variables.
-fn scale(problem: &Problem) -> f64 {
+/// The typical size of a score (a geometric mean), of variables and of all: tables may become scores of variables.
+fn scales(problem: &Problem) -> [f64; 2] {
     let mean = |scores: &mut dyn Iterator<Item = f64>| {
-        let logarithms: Vec<f64> =
-            scores.filter(|s| s.is_finite() && *s != 0.0).map(|s| s.abs().ln()).collect();
-        if logarithms.is_empty() {
-            0.0
-        } else {
-            (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp()
-        }
+        let sizes: Vec<f64> = scores.filter(|s| s.is_finite() && *s != 0.0).map(|s| s.abs().ln()).collect();
+        if sizes.is_empty() { 0.0 } else { (sizes.iter().sum::<f64>() / sizes.len() as f64).exp() }
     };
     let of_variables = mean(&mut problem.variables.iter().flat_map(|v| v.scores.iter().copied()));
-    of_variables.max(mean(&mut problem.scores()))
+    [of_variables, mean(&mut problem.scores())]
 }
 
 /// What a solution claims of a problem whose optimum is known (nothing: there is no solution).
@@ -41,7 +36,8 @@ fn check_claims(problem: &Problem, solution: &Solution, optimum: Option<f64>, wh
             assert!(value.is_none_or(|value| value <= optimum + rounding), "{}", text());
             assert!(bound >= optimum - rounding, "{}", text());
             if status == Status::Optimal {
-                let allowed = 1.1e-6 * optimum.abs().max(scale(problem).min(1.0)) + rounding;
+                let largest = scales(problem).into_iter().fold(0.0, f64::max);
+                let allowed = 1.1e-6 * optimum.abs().max(largest.min(1.0)) + rounding;
                 assert!(value.is_some_and(|value| (value - optimum).abs() <= allowed), "{}", text());
             }
         }
@@ -61,7 +57,8 @@ fn check_problem(problem: &Problem, seed: u64) -> usize {
         let exact = method == Method::Exact;
         // Where scores differ by too many orders for sums of them to tell, an honest answer may be left open.
         let sizes: f64 = problem.scores().filter(|s| s.is_finite()).map(f64::abs).sum();
-        let told = 1e-9 * sizes < 1e-7 * optimum.unwrap_or(0.0).abs().max(scale(problem).min(1.0));
+        let least = scales(problem).into_iter().fold(1.0, f64::min);
+        let told = 1e-9 * sizes < 1e-7 * optimum.unwrap_or(0.0).abs().max(least);
         let settled = |solution: &Solution| !exact || !told || solution.certificate.is_settled();
         assert!(settled(&solution), "{what}: {:?}, {optimum:?}", solution.certificate);
         let mut options = ProofOptions::default();

@@ -28,6 +28,7 @@ pub mod mps;
 mod program;
 pub mod uai;
 pub mod wcsp;
+mod write;
 
 pub use build::Relation;
 pub use check::{LARGEST_SUM, Malformed};
