@@ -36,6 +36,7 @@ impl Certificates {
 /// Says how much was proven.
 pub fn tell(proofs: &Proofs, context: &Context) {
     let (all, proven) = proofs.count();
-    let are = if all == 1 { "certificate" } else { "certificates" };
-    context.note(format!("{all} {are} written; {proven} prove that no answer is better"));
+    let written = if all == 1 { "certificate" } else { "certificates" };
+    let answers = if proven == 1 { "answer is" } else { "answers are" };
+    context.note(format!("{all} {written} written; {proven} {answers} proven to be the best"));
 }
