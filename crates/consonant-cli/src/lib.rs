@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod certificates;
 mod command;
 mod context;
 mod given;

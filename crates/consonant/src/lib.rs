@@ -37,6 +37,7 @@ mod models;
 #[cfg(feature = "pipeline")]
 pub mod pipeline;
 pub mod plot;
+mod proofs;
 pub mod registry;
 
 #[cfg(feature = "pipeline")]
@@ -80,6 +81,7 @@ pub use ner::Ner;
 pub use parser::Parser;
 #[cfg(feature = "pipeline")]
 pub use pipeline::{Annotated, Certificates, Layers, Pipeline};
+pub use proofs::Proofs;
 pub use registry::Registry;
 #[cfg(feature = "segmenter")]
 pub use segmenter::Segmenter;

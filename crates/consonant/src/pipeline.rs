@@ -8,7 +8,7 @@ use consonant_ner::NerOptions;
 use consonant_parser::ParserOptions;
 use consonant_segmenter::{Rules, SegmenterOptions, Start};
 use consonant_tagger::TaggerOptions;
-use consonant_task::{Annotate, Failure, Reads, Task, Unit};
+use consonant_task::{Annotate, Answered, Failure, Reads, Task, Unit};
 use consonant_text::plain::{Passage, PassageReader};
 use consonant_text::{Document, Sentence};
 use rayon::prelude::*;
@@ -193,6 +193,17 @@ impl Pipeline {
             certificates.tree = parser.decode(sentences, &options).map_err(Error::task)?;
         }
         Ok(certificates)
+    }
+
+    /// The problems that the engine solves to annotate these sentences, with their answers, and the name of the task that
+    /// each list is of. The sentences are those that [`annotate_sentences`](Self::annotate_sentences) had together, before
+    /// or after it.
+    pub fn problems(&self, sentences: &[Sentence]) -> Result<Vec<(&'static str, Vec<Answered>)>, Error> {
+        let names = self.names.as_ref().and_then(|names| names.problems(sentences, &NerOptions::new()));
+        let trees = self.parser.as_ref().and_then(|parser| parser.problems(sentences, &ParserOptions::new()));
+        let names = names.transpose().map_err(Error::task)?.map(|found| (Ner::NAME, found));
+        let trees = trees.transpose().map_err(Error::task)?.map(|found| (Parser::NAME, found));
+        Ok(names.into_iter().chain(trees).collect())
     }
 
     /// Annotates a stream of raw text, one document, in memory that does not grow with it. Sentences come in

@@ -11,8 +11,8 @@ use consonant_learn::hash::{self, Fingerprint};
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::settings::Field;
 use consonant_task::{
-    Annotate, Batch, Data, Explanation, Inspection, Item, ItemError, Reads, Settings, Source, Task, Trained,
-    Unit, Usage, Watch,
+    Annotate, Answered, Batch, Data, Explanation, Inspection, Item, ItemError, Reads, Settings, Source, Task,
+    Trained, Unit, Usage, Watch,
 };
 use serde_json::{Map, Value};
 
@@ -148,8 +148,8 @@ pub struct Prediction<'p> {
     pub given: &'p Given,
     /// Who fills in the layers that the model reads.
     pub annotator: Option<&'p dyn Annotate>,
-    /// Called with each problem that is solved, in JSON.
-    pub problems: Option<&'p mut dyn FnMut(String) -> Result<(), Error>>,
+    /// Called with the problems of each batch that the engine solves, and their answers.
+    pub problems: Option<&'p mut dyn FnMut(Vec<Answered>) -> Result<(), Error>>,
     /// Called after each batch: how many items, the units that were decoded, the seconds it took by the
     /// clock.
     pub done: &'p mut dyn FnMut(usize, Vec<Unit>, f64),
@@ -466,14 +466,12 @@ impl<T: Task> AnyModel for Opened<T> {
                     self.0.annotate(&mut batch, &options, annotator).map_err(Error::boxed)?;
                 }
                 if let Some(hear) = &mut problems {
-                    let Some(found) = self.0.problems(&batch) else {
+                    let Some(found) = self.0.problems(&batch, &options) else {
                         return Err(
                             Usage(format!("{} solve no problems that could be written", T::PLURAL)).into()
                         );
                     };
-                    for problem in found.map_err(Error::task)? {
-                        hear(problem)?;
-                    }
+                    hear(found.map_err(Error::task)?)?;
                 }
                 let units = self.0.decode(&mut batch, &options).map_err(Error::task)?;
                 done(batch.len(), units, start.elapsed().as_secs_f64());

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use consonant::map::proof::ProofOptions;
+use consonant::map::verify::verify;
 use consonant::text::Sentence;
 use consonant::text::jsonl::SentenceRecord;
 use consonant::{Pipeline, text};
@@ -116,4 +118,30 @@ fn whole_texts_and_streams_give_the_same_names() {
     assert_eq!(labels(whole.document.sentences()), streamed);
     assert_eq!(labels(&pipeline.sentences(&text).unwrap()), streamed);
     assert!(streamed.iter().any(|label| label != "O"));
+}
+
+/// Names that agree and trees are proven to be the best, and the proofs are about what was annotated.
+#[test]
+fn names_and_trees_are_proven() {
+    let pipeline = Pipeline::english().unwrap();
+    let sentences =
+        pipeline.sentences("Ann Smith lives in Kiel. Smith saw Kiel grow, and she liked it.").unwrap();
+    let problems = pipeline.problems(&sentences).unwrap();
+    assert_eq!(
+        problems.iter().map(|(task, found)| (*task, found.len())).collect::<Vec<_>>(),
+        [("ner", 1), ("parser", 2)]
+    );
+    for (task, answered) in problems.iter().flat_map(|(task, all)| all.iter().map(move |one| (task, one))) {
+        let (proof, certificate) = answered.prove(&ProofOptions::default()).unwrap();
+        assert!(certificate.is_optimal(), "{task}: {certificate:?}");
+        assert_eq!(verify(&answered.problem, &proof).unwrap().value, certificate.value());
+    }
+    for (sentence, answered) in sentences.iter().zip(&problems[1].1) {
+        let (variables, states) = (&answered.problem.variables, answered.answer.as_deref().unwrap());
+        for word in 0..sentence.len() {
+            let arc = format!("{}>{}", sentence.head(word).unwrap(), word + 1);
+            let at = variables.iter().position(|variable| variable.name == arc).unwrap();
+            assert_eq!(states[at] as usize + 1, variables[at].scores.len(), "{arc}");
+        }
+    }
 }

@@ -12,6 +12,8 @@ use std::fmt;
 use std::time::Instant;
 
 use consonant_map::pattern::PatternModel;
+use consonant_map::problem::{self, Kind, Literal};
+use consonant_map::proof::Answered;
 use consonant_map::solver::master::MasterOptions;
 use consonant_map::solver::spanning_trees::SpanningTrees;
 use consonant_map::solver::two_slave::TwoSlave;
@@ -170,7 +172,8 @@ impl LinkDecoder {
         };
         let max_iterations = (method != Method::Exact).then_some(self.max_iterations);
         let limits = Limits { max_iterations, gap: GAP, ..Limits::default() };
-        Ok(solve(&build_graph(&self.problem)?, method, &limits).expect("these methods take every factor"))
+        let graph = Graph::from_problem(&stated(&self.problem))?;
+        Ok(solve(&graph, method, &limits).expect("these methods take every factor"))
     }
 
     /// By a tree and a cut, or by spanning trees.
@@ -262,28 +265,38 @@ fn build_patterns(
     Ok(())
 }
 
-/// A binary variable for each open link; those of triples follow.
-fn build_graph(problem: &Problem) -> Result<Graph, LinkerError> {
-    let mut graph = Graph::new();
-    let scores: Vec<f64> = problem.links.iter().map(|&(_, score)| score).collect();
-    let links = graph.binaries(&scores)?;
+/// A binary variable for each open link, as data.
+fn stated(problem: &Problem) -> problem::Problem {
+    let mut stated = problem::Problem::new();
+    let binary = |&(link, score): &(usize, f64)| stated.binary(format!("link{link}"), score);
+    let links: Vec<Literal> = problem.links.iter().map(binary).collect();
     for Row { links: row, constraint, .. } in &problem.rows {
-        let row = &links[row.clone()];
-        match constraint {
+        let kind = match constraint {
             Constraint::Any => continue,
-            Constraint::AtMostOne => graph.at_most_one(row)?,
-            Constraint::AtLeastOne => graph.at_least_one(row)?,
-            Constraint::ExactlyOne => graph.exactly_one(row)?,
+            Constraint::AtMostOne => Kind::AtMostOne,
+            Constraint::AtLeastOne => Kind::AtLeastOne,
+            Constraint::ExactlyOne => Kind::ExactlyOne,
         };
+        stated.constrain(kind, links[row.clone()].to_vec());
     }
     for &(members, score) in &problem.pairs {
-        let [a, b] = members.map(|at| links[at]);
-        graph.pair(a, b, score)?;
+        stated.constrain(Kind::Pair { score }, members.map(|at| links[at]).to_vec());
     }
     for &(members, score) in &problem.triples {
-        graph.pattern(members.map(|at| links[at]), score)?;
+        stated.constrain(Kind::Pattern { score }, members.map(|at| links[at]).to_vec());
     }
-    Ok(graph)
+    stated
+}
+
+impl LinkParts {
+    /// The whole problem of a conversation under scores of all parts, with nothing decided beforehand, and a choice of
+    /// links as its answer.
+    pub fn answered(&self, scores: &[f32], present: &[bool]) -> Answered {
+        let mut problem = Problem::default();
+        problem.build(self, scores, false);
+        let answer = problem.links.iter().map(|&(link, _)| u32::from(present[link])).collect();
+        Answered { problem: stated(&problem), answer: Some(answer) }
+    }
 }
 
 /// Every source chooses among its links without regard to others; exact where there are no pairs.

@@ -13,6 +13,9 @@ pub enum LinkerError {
     /// From the pattern model or the factor graph.
     #[error(transparent)]
     Graph(#[from] consonant_map::ModelError),
+    /// From the problem as data.
+    #[error(transparent)]
+    Problem(#[from] consonant_map::problem::FormatError),
     /// Training data without links.
     #[error(
         "none of the {conversations} conversations of the training data has a link to learn from; links are [source, target] with target < source"

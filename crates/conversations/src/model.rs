@@ -8,7 +8,8 @@ use consonant_learn::names::FeatureNames;
 use consonant_learn::table::HashKernel;
 use consonant_learn::trainer::{Method, TrainingAlgorithm as _};
 use consonant_task::{
-    Batch, Certificate, Data, Explanation, Inspection, Source, Task, Trained, Unit, Usage, Watch, Workers,
+    Answered, Batch, Certificate, Data, Explanation, Inspection, Source, Task, Trained, Unit, Usage, Watch,
+    Worker, Workers,
 };
 use consonant_text::Format;
 use consonant_text::jsonl::{Thread, ThreadUnit};
@@ -193,10 +194,7 @@ Data is JSONL: {"id", "units": [{"author", "time", "text"}], "links": [[source, 
     fn decode(&self, threads: &mut [Thread], options: &LinkerOptions) -> Result<Vec<Unit>, LinkerError> {
         let link = |thread: &mut Thread| {
             let start = Instant::now();
-            let mut workspace = self.workers.take(Workspace::default);
-            let decoder = &mut workspace.decoder;
-            (decoder.method, decoder.max_iterations) = (options.decoder, options.max_iterations);
-            (decoder.reduce, decoder.finish) = (options.shortcuts, options.shortcuts);
+            let mut workspace = self.workspace(options);
             let mut certificate =
                 workspace.decode(&self.read(thread), self.shape, |keys| self.weights.sum(keys))?;
             certificate.seconds = start.elapsed().as_secs_f64();
@@ -204,6 +202,21 @@ Data is JSONL: {"id", "units": [{"author", "time", "text"}], "links": [[source, 
             Ok(Unit { certificate, tokens: thread.units.len() })
         };
         threads.par_iter_mut().map(link).collect()
+    }
+
+    /// The problem of each conversation whose links depend on each other, with nothing decided beforehand.
+    fn problems(
+        &self,
+        threads: &[Thread],
+        options: &LinkerOptions,
+    ) -> Option<Result<Vec<Answered>, LinkerError>> {
+        let answered = |thread: &Thread| {
+            let mut workspace = self.workspace(options);
+            workspace.decode(&self.read(thread), self.shape, |keys| self.weights.sum(keys))?;
+            let Workspace { parts, scores, present, .. } = &*workspace;
+            Ok((parts.len() > parts.links().len()).then(|| parts.answered(scores, present)))
+        };
+        Some(threads.par_iter().map(answered).filter_map(Result::transpose).collect())
     }
 
     fn inspect(&self, top: usize) -> Inspection {
@@ -217,6 +230,15 @@ Data is JSONL: {"id", "units": [{"author", "time", "text"}], "links": [[source, 
 }
 
 impl Linker {
+    /// Buffers for one thread, set up for these options.
+    fn workspace(&self, options: &LinkerOptions) -> Worker<'_, Workspace> {
+        let mut workspace = self.workers.take(Workspace::default);
+        let decoder = &mut workspace.decoder;
+        (decoder.method, decoder.max_iterations) = (options.decoder, options.max_iterations);
+        (decoder.reduce, decoder.finish) = (options.shortcuts, options.shortcuts);
+        workspace
+    }
+
     /// Which parts it scores.
     pub fn graph(&self) -> GraphKind {
         self.shape.graph

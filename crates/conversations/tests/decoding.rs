@@ -1,6 +1,7 @@
 //! Decoders against all sets of links of small conversations.
 
 use consonant_conversations::{Constraint, GraphKind, LinkDecoder, LinkMethod, LinkParts};
+use consonant_map::proof::ProofOptions;
 use consonant_task::Certificate;
 
 struct Random(u64);
@@ -65,6 +66,10 @@ fn decoders_find_or_bound_the_best_of_all_sets() {
         let (parts, scores) = problem(&mut random, units, graph, constraint);
         let best = best(&parts, &scores);
         all += 1;
+        let (present, ..) = decode(LinkDecoder::new(LinkMethod::Exact), &parts, &scores);
+        let (proof, proven) = parts.answered(&scores, &present).prove(&ProofOptions::default()).unwrap();
+        let distance = (proof.value.unwrap() - best).abs();
+        assert!(proven.is_optimal() && distance < 1e-5, "{proven:?}, but {best}");
         for (at, &method) in LinkMethod::ALL.iter().enumerate() {
             for (reduce, finish, rows_first) in
                 [(false, false, false), (true, false, false), (true, true, false), (true, true, true)]

@@ -1,5 +1,6 @@
 //! What is known about an answer: its value, a bound on every answer, and what the two prove.
 
+use crate::model::Graph;
 use consonant_problem::Problem;
 use serde::Serialize;
 
@@ -58,6 +59,11 @@ impl From<f64> for Gap {
 }
 
 impl Gap {
+    /// The gap by which every answer to a graph is judged.
+    pub(crate) fn of(relative: f64, graph: &Graph) -> Self {
+        Gap::from(relative).at_scale(graph.typical_size())
+    }
+
     /// The same gap for a problem whose scores are about as large as `scale`.
     #[must_use]
     pub fn at_scale(self, scale: f64) -> Self {

@@ -279,3 +279,35 @@ fn the_answer_is_not_worse_than_the_hint() {
         assert!(solve(&graph, Method::Exact, &limits).is_err());
     }
 }
+
+/// A seating problem, whose answer the local search finds: guests at tables of a few seats, with scores of pairs.
+#[test]
+fn exact_search_and_its_walks_have_the_same_bits_for_any_number_of_threads() {
+    let mut random = Random::new(9);
+    let mut graph = Graph::new();
+    let guests: Vec<_> = (0..12).map(|_| graph.choice(&[0.0; 3]).unwrap()).collect();
+    for (at, one) in guests.iter().enumerate() {
+        for other in &guests[..at] {
+            let score = random.uniform();
+            for table in 0..3 {
+                graph.pair(one.is(table), other.is(table), score).unwrap();
+            }
+        }
+    }
+    for table in 0..3 {
+        graph.budget(guests.iter().map(|guest| guest.is(table)), 4).unwrap();
+    }
+    let with = |threads: usize| {
+        let limits = Limits { parallel: threads > 1, max_iterations: Some(5), ..Limits::default() };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let solution = pool.install(|| solve(&graph, Method::Exact, &limits)).unwrap();
+        let certificate = solution.certificate;
+        let numbers = [certificate.value().unwrap(), certificate.bound()].map(f64::to_bits);
+        (numbers, solution.assignment().map(<[u32]>::to_vec))
+    };
+    let one = with(1);
+    assert!(one.1.is_some());
+    for threads in [2, 3, 8] {
+        assert_eq!(with(threads), one, "{threads} threads");
+    }
+}

@@ -2,6 +2,7 @@
 
 use consonant_map::Graph;
 use consonant_map::problem::{Kind, Literal, Problem, Relation};
+use consonant_map::proof::{ProofOptions, prove};
 use consonant_map::solver::{Limits, Method, solve};
 use proptest::prelude::*;
 
@@ -99,4 +100,35 @@ fn what_cannot_be_stated_is_refused() {
     assert!(
         stated.soften(0, 1.0).is_err() && stated.soften(7, 1.0).is_err() && stated.soften(0, -1.0).is_err()
     );
+}
+
+/// Costs whose squares are no numbers any more, or vanish.
+#[test]
+fn costs_of_any_size() {
+    for (costs, limit, expected) in [
+        ([1e200, 1.0, 1.0], 1.0, 3.0),
+        ([1e-200, 2e-200, 4e-200], 5e-200, 4.0),
+        ([1e299, 2e299, 4e299], 3e299, 3.0),
+        ([1e-300, 1e299, 1e-300], 1e-300, 3.0),
+        ([1e-310, 0.0, 1e250], 0.0, 2.0),
+    ] {
+        let (mut stated, literals) = problem(&[1.0, 2.0, 3.0]);
+        let terms: Vec<_> = literals.into_iter().zip(costs).collect();
+        stated.linear(&terms, Relation::AtMost, limit).unwrap();
+        let graph = Graph::from_problem(&stated).unwrap();
+        for method in [Method::Ad3, Method::Subgradient, Method::Exact] {
+            let solution = solve(&graph, method, &Limits::default()).unwrap();
+            let (_, proven) = prove(&stated, solution, &ProofOptions::default()).unwrap();
+            let certificate = proven.certificate;
+            let what = format!("{method:?} {costs:?} {limit}: {certificate:?}");
+            assert!(
+                certificate.value().is_none_or(|value| value <= expected)
+                    && expected <= certificate.bound() + 1e-9,
+                "{what}"
+            );
+            if method == Method::Exact {
+                assert!(certificate.is_optimal(), "{what}");
+            }
+        }
+    }
 }

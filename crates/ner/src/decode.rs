@@ -11,7 +11,7 @@ use consonant_sequence::Algorithm;
 use consonant_sequence::features::TypeSums;
 use consonant_sequence::inference::{ScoredPath, TransitionMask};
 use consonant_sequence::{ChainDecoder, ChainModel, SentenceKeys};
-use consonant_task::{Certificate, Solver, Unit, Usage};
+use consonant_task::{Answered, Certificate, Solver, Unit, Usage};
 use consonant_text::Sentence;
 use consonant_text::document::ranges;
 use rayon::prelude::*;
@@ -22,7 +22,7 @@ use crate::features::FeatureReader;
 use crate::model::{Agreement, Scope};
 use crate::occurrences::{Occurrences, OrdinaryWords};
 use crate::parts::{has_tags, write};
-use crate::patterns::{GroupLinks, GroupProblem, Layout, PatternDecoder, reachable, to_json};
+use crate::patterns::{GroupLinks, GroupProblem, Layout, PatternDecoder, answered, reachable};
 use crate::scores::SentenceScores;
 use crate::words::{self, WordProblem};
 use crate::{Ner, NerError};
@@ -206,29 +206,27 @@ impl Ner {
         Ok(scores?.into_iter().flatten().collect())
     }
 
-    /// The graph of each group of sentences in which something has to agree, as a problem in JSON for
-    /// `consonant solve`; none unless labels agree by patterns.
-    pub(crate) fn graphs(&self, sentences: &[Sentence]) -> Result<Vec<String>, NerError> {
+    /// The problem of each group of sentences in which something has to agree, with its labels; none unless labels
+    /// agree by patterns. Groups so large that some of their ties are not looked at have none either.
+    pub(crate) fn answered(
+        &self,
+        sentences: &[Sentence],
+        options: &NerOptions,
+    ) -> Result<Vec<Answered>, NerError> {
         let Agreement::Patterns { ordinary, layout, weights } = &self.agreement else {
             return Ok(Vec::new());
         };
-        let (scores, weights) = (self.scores(sentences)?, self.strengthened(weights));
-        let mut graphs = Vec::new();
-        for group in groups(sentences) {
-            self.with_group(
-                sentences,
-                &scores,
-                &group,
-                (ordinary, layout, &weights),
-                Look::Every,
-                |problem| {
-                    if !problem.links.is_empty() {
-                        graphs.push(to_json(problem, &self.labels));
-                    }
-                },
-            );
-        }
-        Ok(graphs)
+        let readings = self.read(sentences)?;
+        let weights = self.strengthened(weights);
+        let answers = self.agree(sentences, &readings, options.decoder.map(|Solver(method)| method), None)?;
+        let answered = answers.into_iter().filter_map(|Answer { sentences: group, paths, .. }| {
+            let parts = (ordinary, layout, &weights[..]);
+            self.with_group(sentences, &readings.scores, &group, parts, Look::Every, |problem| {
+                let is_whole = !problem.links.is_empty() && !problem.links.is_cut;
+                is_whole.then(|| answered(problem, &self.labels, &paths))
+            })
+        });
+        Ok(answered.collect())
     }
 
     /// What is tied together in sentences, in order and with their document marks; nothing unless labels agree

@@ -10,7 +10,7 @@ use consonant_sequence::features::{Resources, TypeSums};
 use consonant_sequence::inference::TransitionMask;
 use consonant_sequence::{Algorithm, ChainModel, Strength};
 use consonant_task::{
-    Batch, Calibration, Data, Inspection, Reads, Source, Task, Trained, Unit, Watch, Workers,
+    Answered, Batch, Calibration, Data, Inspection, Reads, Source, Task, Trained, Unit, Watch, Workers,
 };
 use consonant_text::entity::Scheme;
 use consonant_text::{Format, Sentence};
@@ -271,8 +271,8 @@ impl Task for Ner {
             .table(&["weight", "agreement"], agreement)
     }
 
-    fn problems(&self, items: &[Sentence]) -> Option<Result<Vec<String>, NerError>> {
-        Some(self.graphs(items))
+    fn problems(&self, items: &[Sentence], options: &NerOptions) -> Option<Result<Vec<Answered>, NerError>> {
+        Some(self.answered(items, options))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use consonant_learn::model::Model;
+use consonant_map::proof::ProofOptions;
 use consonant_map::solver::Method;
 use consonant_ner::{Consistency, LabelScheme, Ner, NerError, NerOptions, NerSettings, Scope};
 use consonant_sequence::Algorithm;
@@ -108,7 +109,11 @@ fn units_carry_certificates() {
     assert!(values.iter().all(|value| (value - values[3]).abs() < 1e-3 * values[3].abs()), "{values:?}");
     let refused = model.decode(&mut sentences, &by(Method::Subgradient)).unwrap_err();
     assert!(matches!(&refused, NerError::Usage(usage) if usage.0.contains("two-slave")), "{refused}");
-    assert_eq!(model.problems(&sentences).unwrap().unwrap().len(), 5);
+    let problems = model.problems(&sentences, &by(Method::Exact)).unwrap().unwrap();
+    assert_eq!(problems.len(), 5);
+    let proven = problems.iter().map(|answered| answered.prove(&ProofOptions::default()).unwrap().1);
+    let total: f64 = proven.filter(|proven| proven.is_optimal()).filter_map(|proven| proven.value()).sum();
+    assert!((total - values[3]).abs() < 1e-3 * values[3].abs(), "{total} {values:?}");
 }
 
 #[test]

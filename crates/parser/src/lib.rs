@@ -48,6 +48,7 @@ mod ascent;
 pub mod automaton;
 mod decode;
 mod error;
+mod export;
 mod features;
 mod inspect;
 mod label;

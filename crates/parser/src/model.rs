@@ -9,8 +9,8 @@ use consonant_learn::table::HashKernel;
 use consonant_learn::trainer::{Method, TrainingAlgorithm as _};
 use consonant_map::{Graph, solver};
 use consonant_task::{
-    Calibration, Certificate, Data, Inspection, NO_CONFIDENCE, Reads, Solver, Source, Task, Trained, Unit,
-    Usage, Watch, Workers, log_odds,
+    Answered, Calibration, Certificate, Data, Inspection, NO_CONFIDENCE, Reads, Solver, Source, Task,
+    Trained, Unit, Usage, Watch, Worker, Workers, log_odds,
 };
 use consonant_text::sentence::Layer;
 use consonant_text::{Format, Sentence};
@@ -149,24 +149,35 @@ impl Task for Parser {
     }
 
     fn decode(&self, items: &mut [Sentence], options: &ParserOptions) -> Result<Vec<Unit>, ParserError> {
-        let (settings, confidence) = (&self.description.settings, options.confidence);
+        let confidence = options.confidence;
         if confidence && self.calibration.is_none() {
             return Err(Usage(NO_CONFIDENCE.to_owned()).into());
         }
-        let options = TreeDecoderOptions {
-            method: options.decoder.map_or(solver::Method::Ad3, |Solver(method)| method),
-            projective: settings.projective && options.decoder.is_none(),
-            root_children: settings.root_children(),
-            nodes: NODES,
-            max_iterations: None,
-        };
-        let take = || {
-            let mut worker = self.workers.take(Workspace::default);
-            worker.decoder.options = options.clone();
-            worker
-        };
+        let take = || self.worker(options);
         let parse = |worker: &mut _, sentence: &mut Sentence| self.parse(sentence, worker, confidence);
         items.par_iter_mut().map_init(take, |worker, sentence| parse(worker, sentence)).collect()
+    }
+
+    /// The problem of each sentence, without those of more than 500 words; none of a parser of trees without crossing
+    /// arcs, which asks for less than what the problem allows.
+    fn problems(
+        &self,
+        items: &[Sentence],
+        options: &ParserOptions,
+    ) -> Option<Result<Vec<Answered>, ParserError>> {
+        let is_decoded = |sentence: &&Sentence| !sentence.is_empty() && sentence.len() <= LONGEST;
+        let answered = |worker: &mut Worker<'_, Workspace>, sentence: &Sentence| {
+            self.score(sentence, worker)?;
+            let Workspace { parts, scores, decoder, heads, .. } = &mut **worker;
+            if decoder.options.projective {
+                return Ok(None);
+            }
+            decoder.decode(parts, scores, heads)?;
+            Ok(Some(parts.answered(scores, heads)))
+        };
+        let take = || self.worker(options);
+        let all = items.par_iter().filter(is_decoded).map_init(take, answered);
+        Some(all.filter_map(Result::transpose).collect())
     }
 
     fn calibrate(&self, items: &[Sentence]) -> Result<Option<Calibration>, ParserError> {
@@ -192,6 +203,20 @@ impl Task for Parser {
 }
 
 impl Parser {
+    /// Buffers for one thread, set up for these options.
+    fn worker(&self, options: &ParserOptions) -> Worker<'_, Workspace> {
+        let settings = &self.description.settings;
+        let mut worker = self.workers.take(Workspace::default);
+        worker.decoder.options = TreeDecoderOptions {
+            method: options.decoder.map_or(solver::Method::Ad3, |Solver(method)| method),
+            projective: settings.projective && options.decoder.is_none(),
+            root_children: settings.root_children(),
+            nodes: NODES,
+            max_iterations: None,
+        };
+        worker
+    }
+
     /// The kinds of parts that it scores.
     pub fn kinds(&self) -> PartKinds {
         self.kinds

@@ -3,6 +3,7 @@
 use consonant_map::Status;
 use consonant_map::oracle::Oracle;
 use consonant_map::oracle::arborescence::RootChildren;
+use consonant_map::proof::{Answered, ProofOptions};
 use consonant_map::solver::Method;
 use consonant_parser::automaton::{Head, HeadSide};
 use consonant_parser::{PartKinds, TreeDecoder, TreeDecoderOptions, TreeParts};
@@ -150,6 +151,15 @@ fn every_kind_of_part_agrees_with_brute_force() {
             for tree in &trees {
                 let value = value_by_definition(&parts, &scores, tree);
                 assert!((parts.value(&scores, tree) - value).abs() < 1e-9);
+                let Answered { problem, answer } = parts.answered(&scores, tree);
+                let exported = consonant_map::verify::value(&problem, &answer.unwrap()).unwrap();
+                assert!((exported - value).abs() < 1e-9, "{exported} {value}");
+            }
+            if let Some(tree) =
+                trees.iter().find(|tree| parts.value(&scores, tree) >= best).filter(|_| round % 4 == 3)
+            {
+                let (_, certificate) = parts.answered(&scores, tree).prove(&ProofOptions::default()).unwrap();
+                assert!(certificate.is_optimal(), "{certificate:?}");
             }
             let mut heads = Vec::new();
             let ways = [(Method::Ad3, 0), (Method::Ad3, 5), (Method::Subgradient, 0), (Method::Exact, 0)];

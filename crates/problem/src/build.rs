@@ -1,7 +1,7 @@
 //! What people state of a problem beyond single factors: counts, linear constraints, constraints that may be
 //! broken at a price, evidence, and costs instead of scores.
 
-use crate::{Factor, Kind, Literal, Malformed, Problem, Variable};
+use crate::{Factor, Kind, LARGEST_SUM, Literal, Malformed, Problem, Variable};
 
 /// How a sum compares with a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,10 +178,12 @@ impl Problem {
         relation: Relation,
         limit: f64,
     ) -> Result<(), Malformed> {
-        if !limit.is_finite() || terms.iter().any(|(_, coefficient)| !coefficient.is_finite()) {
-            return Err(Malformed(
-                "a linear constraint has numbers only, neither infinite nor NaN".to_owned(),
-            ));
+        let sum = terms.iter().fold(limit.abs(), |sum, (_, coefficient)| sum + coefficient.abs());
+        if sum.is_nan() || sum > LARGEST_SUM {
+            return Err(Malformed(format!(
+                "the numbers of a linear constraint are neither infinite nor NaN and sum to at most {LARGEST_SUM:e} \
+                 in size; divide them by a constant"
+            )));
         }
         if relation != Relation::AtLeast {
             self.at_most(terms.iter().copied(), limit);

@@ -2,8 +2,9 @@
 
 use crate::{Factor, Kind, Literal, Problem};
 
-/// The sum of all scores in size must stay below this, so that no sum of them overflows.
-const MOST: f64 = 1e300;
+/// All scores together, and the costs of a knapsack with its limit, are at most this in size, so that no sum
+/// of them overflows.
+pub const LARGEST_SUM: f64 = 1e300;
 
 /// What is wrong with a problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,9 +24,9 @@ impl Problem {
         if let Some(score) = self.scores().find(|score| score.is_nan() || *score == f64::INFINITY) {
             return Err(Malformed(format!("a score is {score}; expected a number or -inf")));
         }
-        if self.scores().filter(|s| s.is_finite()).map(f64::abs).sum::<f64>() > MOST {
+        if self.scores().filter(|s| s.is_finite()).map(f64::abs).sum::<f64>() > LARGEST_SUM {
             let advice = "their sums would overflow; divide all scores by a constant";
-            return Err(Malformed(format!("the scores sum to more than {MOST:e} in size: {advice}")));
+            return Err(Malformed(format!("the scores sum to more than {LARGEST_SUM:e} in size: {advice}")));
         }
         if let Some(variable) = self.variables.iter().find(|v| v.scores.is_empty()) {
             return Err(Malformed(format!("variable {} has no states", variable.name)));
@@ -78,8 +79,15 @@ impl Problem {
             }
             Kind::Knapsack { costs, limit } => {
                 ensure(costs.len() == links, "expected a cost for each literal")?;
-                let fine = |x: &f64| (0.0..=MOST).contains(x);
-                ensure(costs.iter().all(fine) && *limit >= 0.0, "costs and limit must be zero or more")
+                ensure(
+                    costs.iter().chain([limit]).all(|x| *x >= 0.0),
+                    "costs and limit must be zero or more",
+                )?;
+                let sum = costs.iter().sum::<f64>() + limit;
+                ensure(
+                    sum <= LARGEST_SUM,
+                    "costs and limit sum to more than 1e300; divide them by a constant",
+                )
             }
             Kind::Table { scores } => {
                 let size = sizes.iter().try_fold(1usize, |a, &b| a.checked_mul(b));

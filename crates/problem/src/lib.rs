@@ -28,9 +28,10 @@ pub mod mps;
 mod program;
 pub mod uai;
 pub mod wcsp;
+mod write;
 
 pub use build::Relation;
-pub use check::Malformed;
+pub use check::{LARGEST_SUM, Malformed};
 pub use format::{Format, FormatError, read};
 
 /// A factor graph: the sum of all scores is to be maximized over the assignments that every factor allows.

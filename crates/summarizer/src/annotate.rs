@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use consonant_task::{Annotate, Certificate, Failure, Unit};
+use consonant_task::{Annotate, Answered, Certificate, Failure, Unit};
 use consonant_text::{Document, Sentence};
 use rayon::prelude::*;
 use serde_json::json;
@@ -105,6 +105,22 @@ impl Summarizer {
             }
         };
         items.par_iter_mut().map(decode).collect()
+    }
+
+    /// The problem of each topic, with its summary.
+    pub(crate) fn answered_items(
+        &self,
+        items: &[SummarizerItem],
+        options: &SummarizerOptions,
+    ) -> Result<Vec<Answered>, SummarizerError> {
+        let answered = |item: &SummarizerItem| {
+            let Content::Topic(topic) = &item.content else { return Ok(None) };
+            let options = topic.options(options);
+            let prepared = self.assemble(&topic.documents, &options);
+            let decoded = prepared.decode(&options).map_err(|error| item.wrong(error))?;
+            Ok(Some(prepared.answered(&decoded)))
+        };
+        items.par_iter().map(answered).filter_map(Result::transpose).collect()
     }
 }
 

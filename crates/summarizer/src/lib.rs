@@ -44,6 +44,7 @@ mod decode;
 mod dev;
 mod dual;
 mod error;
+mod export;
 mod features;
 mod fitness;
 mod graph;

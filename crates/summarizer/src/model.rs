@@ -8,7 +8,8 @@ use consonant_learn::names::FeatureNames;
 use consonant_learn::table::{Precision, Table, TableBuilder};
 use consonant_learn::trainer::{Method, TrainingAlgorithm as _};
 use consonant_task::{
-    Annotate, Batch, Data, Failure, Inspection, Reads, Settings as _, Source, Task, Trained, Unit, Watch,
+    Annotate, Answered, Batch, Data, Failure, Inspection, Reads, Settings as _, Source, Task, Trained, Unit,
+    Watch,
 };
 use consonant_text::Format;
 use serde::Deserialize;
@@ -120,6 +121,15 @@ impl Task for Summarizer {
         options: &SummarizerOptions,
     ) -> Result<Vec<Unit>, SummarizerError> {
         self.decode_items(items, options)
+    }
+
+    /// The problem of each topic; compressions of single sentences are found by dynamic programming.
+    fn problems(
+        &self,
+        items: &[SummarizerItem],
+        options: &SummarizerOptions,
+    ) -> Option<Result<Vec<Answered>, SummarizerError>> {
+        Some(self.answered_items(items, options))
     }
 
     fn inspect(&self, top: usize) -> Inspection {

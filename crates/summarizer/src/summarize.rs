@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use consonant_task::Answered;
 use consonant_text::{Document, Sentence};
 use rustc_hash::FxHashMap;
 
@@ -170,8 +171,17 @@ pub(crate) fn best_compression(problem: &Problem, scores: &Scores, words: usize)
 impl Prepared<'_> {
     /// Decodes the summary and puts it into words. `options` are those that the topic was prepared for.
     pub fn summary(&self, options: &SummarizerOptions) -> Result<Summary, SummarizerError> {
-        let decoded = decode(&self.assembly.problem, &self.scores, options)?;
-        Ok(self.finish(&decoded, options))
+        Ok(self.finish(&self.decode(options)?, options))
+    }
+
+    /// Decides which units are in the summary.
+    pub fn decode(&self, options: &SummarizerOptions) -> Result<Decoded, SummarizerError> {
+        decode(&self.assembly.problem, &self.scores, options)
+    }
+
+    /// The problem as data, with a decoded summary as its answer.
+    pub fn answered(&self, decoded: &Decoded) -> Answered {
+        self.assembly.problem.answered(&self.scores, &decoded.chosen)
     }
 
     /// Puts a decoded summary into words.

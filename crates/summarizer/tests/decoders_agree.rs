@@ -1,6 +1,7 @@
 //! The search over the dual, AD3 with its rounding, branch and bound, and brute force on random problems.
 
 use consonant_map::Status;
+use consonant_map::proof::ProofOptions;
 use consonant_summarizer::{
     Decoded, NO_PARENT, Problem, Scores, Search, SummarizerOptions, Unit, decode, lp_format,
 };
@@ -123,6 +124,10 @@ fn bounds_hold_and_exact_search_finds_the_best_of_all() {
             exact.certificate.iterations
         );
         assert!((value(&exact) - best).abs() < 1e-4, "round {round}: exact {} is not {best}", value(&exact));
+        let (proof, certificate) =
+            problem.answered(&scores, &exact.chosen).prove(&ProofOptions::default()).unwrap();
+        assert!((proof.value.unwrap() - value(&exact)).abs() < 1e-9, "round {round}: {:?}", proof.value);
+        assert!(certificate.is_optimal(), "round {round}: {certificate:?}");
     }
     assert!(proven > 110, "only {proven} of 150 were proven");
     assert!(met > 145, "only {met} of 150 roundings were the best");

@@ -21,6 +21,7 @@ mod workers;
 pub use confidence::{Calibration, NO_CONFIDENCE, calibration_error, log_odds};
 pub use consonant_learn::settings::{Settings, Usage};
 pub use consonant_learn::{names, settings};
+pub use consonant_map::proof::Answered;
 pub use consonant_map::{Certificate, Status};
 pub use inspection::{Cell, Contribution, Explanation, Inspection, Table};
 pub use item::{

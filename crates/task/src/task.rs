@@ -6,6 +6,7 @@ use consonant_learn::LearnError;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::settings::{SettingValue, Settings, find_name};
 use consonant_map::Certificate;
+use consonant_map::proof::Answered;
 use consonant_map::solver::Method;
 use consonant_text::Format;
 use consonant_text::input::DEFAULT_MAX_UNPACKED;
@@ -111,10 +112,15 @@ pub trait Task: Debug + Send + Sync + Sized + 'static {
         None
     }
 
-    /// The problems that decoding items would solve, in JSON, for other solvers; `None` for tasks that have
-    /// none to show.
-    fn problems(&self, items: &[Self::Item]) -> Option<Result<Vec<String>, Self::Error>> {
-        let _ = items;
+    /// The problems that the engine solves to decode these items, each with the answer that decoding gives, for proofs
+    /// and for other solvers; `None` for tasks that have none to show. Units that need no engine, or that are too large
+    /// for a bound, are left out.
+    fn problems(
+        &self,
+        items: &[Self::Item],
+        options: &Self::Options,
+    ) -> Option<Result<Vec<Answered>, Self::Error>> {
+        let (_, _) = (items, options);
         None
     }
 

@@ -37,10 +37,35 @@ pub fn random_problem(random: &mut Random) -> Problem {
         problem.constant = scale * random.uniform();
     }
     for _ in 0..random.below(6) {
-        let factor = random_factor(random, &problem, scale, big);
+        let mut factor = random_factor(random, &problem, scale, big);
+        if random.below(6) == 0 {
+            repeat(random, &problem, &mut factor);
+        }
+        if random.below(8) == 0 {
+            problem.factors.push(factor.clone());
+        }
         problem.factors.push(factor);
     }
     problem
+}
+
+/// Lets a variable stand in a factor twice, if two of its places allow that.
+fn repeat(random: &mut Random, problem: &Problem, factor: &mut Factor) {
+    let places = factor.literals.len().max(factor.scope.len());
+    if places < 2 {
+        return;
+    }
+    let places = random.choose(2, places);
+    let (one, other) = (places[0], places[1]);
+    if factor.scope.is_empty() {
+        let negated = factor.literals[other].negated;
+        factor.literals[other] = Literal { negated, ..factor.literals[one] };
+    } else {
+        let states = |place: usize| problem.variables[factor.scope[place] as usize].scores.len();
+        if states(one) == states(other) {
+            factor.scope[other] = factor.scope[one];
+        }
+    }
 }
 
 fn random_factor(random: &mut Random, problem: &Problem, scale: f64, big: f64) -> Factor {
@@ -86,10 +111,14 @@ fn random_factor(random: &mut Random, problem: &Problem, scale: f64, big: f64) -
         7 if links >= 2 => Kind::XorWithOutput,
         8 => Kind::Budget { limit: random.below(links + 1) },
         9 => {
-            let costs: Vec<f64> = (0..links)
-                .map(|_| [random.below(5) as f64, 0.1 * random.below(9) as f64][random.below(2)])
+            let unit = [1.0, 1.0, 1.0, 1e-12, 1e12, 1e-200, 1e200][random.below(7)];
+            let mut costs: Vec<f64> = (0..links)
+                .map(|_| unit * [random.below(5) as f64, 0.1 * random.below(9) as f64][random.below(2)])
                 .collect();
-            Kind::Knapsack { limit: 0.3 * random.below(12) as f64, costs }
+            if random.below(8) == 0 {
+                costs[random.below(links)] = [1e-15, 1e15, 1e-290, 1e290][random.below(4)];
+            }
+            Kind::Knapsack { limit: unit * 0.3 * random.below(12) as f64, costs }
         }
         10 if links >= 2 => {
             let nodes = 2 + random.below(2.min(links - 1));

@@ -129,13 +129,13 @@ impl<'a> Pool<'a> {
         scope.push(variable);
         let sizes: Vec<usize> = scope.iter().map(|&v| self.states(v).len()).collect();
         let inner = sizes[scope.len() - 1];
-        // How far the index into a function moves with each variable.
+        // How far the index into a function moves with each variable, wherever it stands there.
         let strides = |function: &Function| {
             let mut strides = vec![0; scope.len()];
             let mut stride = 1;
             for &v in function.scope.iter().rev() {
                 let place = scope.iter().position(|&u| u == v).unwrap_or(0);
-                strides[place] = stride;
+                strides[place] += stride;
                 stride *= sizes[place];
             }
             strides

@@ -42,7 +42,7 @@ pub use number::Up;
 pub use proof::{Bound, Proof, Step, VERSION, Witness};
 pub use value::value;
 
-use consonant_problem::{Factor, Kind, Literal, Problem};
+use consonant_problem::{Factor, Kind, LARGEST_SUM, Literal, Problem};
 use eliminate::Pool;
 use factor::Link;
 
@@ -71,9 +71,6 @@ impl Refusal {
         Refusal { place: place.into(), problem: problem.into() }
     }
 }
-
-/// Sums of numbers up to this in size do not overflow, however they are ordered.
-const MOST: f64 = 1e300;
 
 /// Checks a proof. What comes back is what holds of the problem, whoever wrote the proof.
 pub fn verify(problem: &Problem, proof: &Proof) -> Result<Verified, Refusal> {
@@ -284,9 +281,9 @@ impl<'a> Checker<'a> {
         }
         let sizes = self.multipliers.iter().flatten().map(|m| m.abs());
         if sizes.sum::<f64>().is_nan()
-            || self.multipliers.iter().flatten().map(|m| m.abs()).sum::<f64>() > MOST
+            || self.multipliers.iter().flatten().map(|m| m.abs()).sum::<f64>() > LARGEST_SUM
         {
-            return Err(format!("the multipliers sum to more than {MOST:e}"));
+            return Err(format!("the multipliers sum to more than {LARGEST_SUM:e}"));
         }
         let scores = !bound.impossible;
         let mut total = Up::from(if scores { self.problem.constant } else { 0.0 });

@@ -7,7 +7,7 @@ mod writer;
 use std::io::{self, BufReader, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
@@ -17,10 +17,11 @@ use consonant::segmenter::SegmenterOptions;
 use consonant::summarizer::looks_english;
 use consonant::text::input::Input;
 use consonant::text::{Format as InputFormat, Sentence, SentenceReader};
-use consonant::{Layers, Models, Pipeline};
+use consonant::{Layers, Models, Pipeline, Proofs};
 
 use self::shards::Shards;
 use self::writer::Writer;
+use crate::certificates::{self, Certificates};
 use crate::context::Context;
 use crate::given::Flags;
 use crate::inputs;
@@ -85,6 +86,8 @@ pub struct Annotate {
     /// Write several files for each table, of so many rows each.
     #[arg(long, value_name = "N", requires = "output_dir", value_parser = clap::value_parser!(u64).range(1..))]
     rows_per_file: Option<u64>,
+    #[command(flatten)]
+    certificates: Certificates,
     #[command(flatten)]
     output: Destination,
 }
@@ -190,6 +193,7 @@ impl Annotate {
             english: models == Models::Embedded,
             columns,
             is_table: self.text_column.is_some(),
+            proofs: self.certificates.open()?.map(Mutex::new),
             context,
         };
         if let Some(folder) = &self.output_dir {
@@ -204,6 +208,7 @@ impl Annotate {
                 work.shards(&shards, number, self.rows_per_file, write)?;
                 progress.advance(1);
             }
+            work.tell();
             return Ok(ExitCode::SUCCESS);
         }
         let out = self.output.open()?;
@@ -214,6 +219,7 @@ impl Annotate {
             work.fill(&mut source, &mut writer, usize::MAX, &|count| progress.advance(count))?;
         }
         writer.finish()?;
+        work.tell();
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -225,6 +231,8 @@ struct Work<'a> {
     columns: Columns,
     /// Whether a column was named: then what looks like JSONL is a table.
     is_table: bool,
+    /// Where proofs go, if they are wanted.
+    proofs: Option<Mutex<Proofs>>,
     context: &'a Context,
 }
 
@@ -276,10 +284,14 @@ impl Work<'_> {
                 ));
             }
             writer.sentences(sentences, name)?;
+            self.prove(sentences)?;
             advance(sentences.len() as u64);
             writer.flush()
         };
         match source {
+            Source::Table(_) if self.proofs.is_some() => Err(usage_error(
+                "--certificates is for texts and CoNLL-U; rows of tables are annotated without",
+            )),
             Source::Table(table) => self.rows(table, writer, most, advance),
             Source::Conllu(input) => {
                 let name = Arc::clone(input.name());
@@ -295,6 +307,22 @@ impl Work<'_> {
                 self.pipeline.stream(input, &name, |sentences, _| write(sentences, &name, writer))
             }
         }
+    }
+
+    /// Writes what proves the names and trees of sentences that were annotated together, if that is wanted.
+    fn prove(&self, sentences: &[Sentence]) -> Result<()> {
+        let Some(proofs) = &self.proofs else { return Ok(()) };
+        let mut proofs = proofs.lock().unwrap_or_else(PoisonError::into_inner);
+        for (task, answered) in self.pipeline.problems(sentences)? {
+            proofs.add(task, &answered)?;
+        }
+        Ok(())
+    }
+
+    /// Says how much was proven.
+    fn tell(&self) {
+        let proofs = self.proofs.as_ref().map(|proofs| proofs.lock().unwrap_or_else(PoisonError::into_inner));
+        proofs.iter().for_each(|proofs| certificates::tell(proofs, self.context));
     }
 
     /// Annotates a file into one of its own, or a table into several, unless they are there already.

@@ -124,7 +124,7 @@ impl Solve {
             return Err(crate::usage_error("--n-best and --different-by take numbers from 1"));
         }
         self.output.keep_apart([&self.problem])?;
-        let (name, problem) = self.stated.read(&self.problem, context)?;
+        let (name, mut problem) = self.stated.read(&self.problem, context)?;
         let graph = Graph::from_problem(&problem).map_err(|error| placed(&name, error))?;
         if let Some(path) = &self.lp {
             output::write(path, &problem.linear_program().to_lp())?;
@@ -151,6 +151,10 @@ impl Solve {
                 .transpose()?,
             ..Limits::default()
         };
+        if self.certificate.is_none() && self.n_best.is_none() && !self.explain {
+            // The graph has them; of a million variables they take hundreds of megabytes.
+            problem.factors = Vec::new();
+        }
         let method = self.method;
         let start = Instant::now();
         if let Some(count) = self.n_best {

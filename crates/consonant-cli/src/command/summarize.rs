@@ -16,10 +16,12 @@ use consonant::summarizer::{
 use consonant::task::Task as _;
 use consonant::text::Document;
 
+use crate::certificates::{self, Certificates};
 use crate::context::Context;
 use crate::given::Flags;
 use crate::inputs;
 use crate::output::{self, Destination};
+use crate::usage_error;
 
 /// Summarize several documents about one thing, in words that they use.
 ///
@@ -63,6 +65,8 @@ pub struct Summarize {
     #[arg(long, value_name = "FILE.lp", conflicts_with = "baseline")]
     lp: Option<PathBuf>,
     #[command(flatten)]
+    certificates: Certificates,
+    #[command(flatten)]
     output: Destination,
 }
 
@@ -81,6 +85,11 @@ enum Format {
 impl Summarize {
     /// Reads, summarizes and writes.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
+        if self.baseline.is_some() && self.certificates.is_wanted() {
+            return Err(usage_error(
+                "a baseline solves no problem, so that --certificates has nothing to prove",
+            ));
+        }
         let mut options = self.options.settings()?;
         for path in &self.read {
             for known in Source::read(context.open_whole(path)?)? {
@@ -123,7 +132,12 @@ impl Summarize {
                 if let Some(path) = &self.lp {
                     output::write(path, &lp_format(&prepared.assembly.problem, &prepared.scores))?;
                 }
-                prepared.summary(options)?
+                let decoded = prepared.decode(options)?;
+                if let Some(mut proofs) = self.certificates.open()? {
+                    proofs.add(Summarizer::NAME, &[prepared.answered(&decoded)])?;
+                    certificates::tell(&proofs, context);
+                }
+                prepared.finish(&decoded, options)
             }
         };
         self.explain(&summary, &sources, context);

@@ -32,8 +32,18 @@ const NOT_RUN: [(&str, &str); 8] = [
 ];
 
 /// Flags of the program that name a file it writes.
-const OUTPUTS: [&str; 9] =
-    ["--output", "--model", "--report", "--lp", "--trace", "--plot", "--diagram", "--graphs", "--checkpoint"];
+const OUTPUTS: [&str; 10] = [
+    "--output",
+    "--model",
+    "--report",
+    "--lp",
+    "--trace",
+    "--plot",
+    "--diagram",
+    "--graphs",
+    "--certificates",
+    "--checkpoint",
+];
 
 const FENCE: &str = "```";
 

@@ -84,7 +84,24 @@ impl Slave for Closed {
     }
 }
 
+/// Costs and limits between this and its inverse stay as they are.
+const ORDINARY: f64 = 1e30;
+
 impl Closed {
+    /// A knapsack. Costs whose squares would overflow or vanish in a projection are counted in limits; what is far
+    /// beyond the limit is as good as 2⁶⁰ limits.
+    pub(crate) fn knapsack(costs: &[f64], limit: f64) -> Self {
+        let is_ordinary = |&x: &f64| x == 0.0 || (ORDINARY.recip()..ORDINARY).contains(&x);
+        if costs.iter().chain([&limit]).all(is_ordinary) {
+            return Closed::Knapsack { costs: costs.into(), limit };
+        }
+        let in_limits = |&cost: &f64| match (cost > 0.0, limit > 0.0) {
+            (true, true) => (cost / limit).min(2f64.powi(60)),
+            (is_costly, _) => f64::from(is_costly),
+        };
+        Closed::Knapsack { costs: costs.iter().map(in_limits).collect(), limit: f64::from(limit > 0.0) }
+    }
+
     /// The factor's own score when these links are on; minus infinity when that is not allowed.
     pub(crate) fn score(&self, on: &[bool]) -> f64 {
         let count = || on.iter().filter(|&&x| x).count();

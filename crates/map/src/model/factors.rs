@@ -1,11 +1,16 @@
 //! The factors of a graph, added one line each.
+//!
+//! Solvers count on factors that link to a slot once. A slot that a factor names again gets a copy: a binary
+//! variable more, at the end of the assignment, which is the OR of that slot alone.
 
 use super::{Binary, FactorId, Graph, Literal, ModelError, Variable};
-use super::{check_distinct, check_index, check_length, check_score};
+use super::{check_index, check_length, check_score};
 use crate::factor::Closed;
 use crate::group::{Factors, Slave};
 use crate::oracle::Oracle;
 use crate::oracle::dense::DenseTable;
+use consonant_problem::LARGEST_SUM;
+use rustc_hash::FxHashSet;
 use std::any::TypeId;
 use std::sync::Arc;
 
@@ -33,10 +38,37 @@ impl Graph {
             slots.push(literal.slot());
         }
         slots.sort_unstable();
-        if let Some(pair) = slots.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(ModelError::Repeated { factor, variable: self.slot_variable[pair[0]] as usize });
+        if slots.windows(2).any(|pair| pair[0] == pair[1]) {
+            self.separate(&mut own)?;
         }
         Ok(own)
+    }
+
+    /// Slots that stand among the links of a factor again are replaced by copies.
+    fn separate(&mut self, literals: &mut [Literal]) -> Result<()> {
+        let mut seen = FxHashSet::default();
+        for literal in literals {
+            if !seen.insert(literal.slot()) {
+                let slot = if literal.is_negated() { !*literal } else { *literal };
+                let copy: Literal = self.binary(0.0)?.into();
+                self.or_with_output([slot], copy)?;
+                *literal = if literal.is_negated() { !copy } else { copy };
+            }
+        }
+        Ok(())
+    }
+
+    /// A variable that is always in the same state.
+    fn copy(&mut self, variable: Variable) -> Result<Variable> {
+        let copy: Variable = match variable {
+            Variable::Binary(_) => self.binary(0.0)?.into(),
+            Variable::Choice(choice) => self.choice(&vec![0.0; choice.states()])?.into(),
+        };
+        let is_binary = matches!(variable, Variable::Binary(_));
+        for state in usize::from(is_binary)..variable.states() {
+            self.or_with_output([variable.is(state)], copy.is(state))?;
+        }
+        Ok(copy)
     }
 
     /// A group to be changed: no other graph shares it while it is.
@@ -184,23 +216,34 @@ impl Graph {
         let literals = self.literals("knapsack", literals)?;
         check_length("knapsack costs", costs.len(), literals.len())?;
         let bad = |x: f64| x.is_nan() || x < 0.0;
-        if let Some(&value) = costs.iter().find(|&&c| bad(c) || c.is_infinite()) {
+        if let Some(&value) = costs.iter().find(|&&cost| bad(cost)) {
             return Err(ModelError::Negative { what: "a knapsack cost".into(), value });
         }
         if bad(limit) {
             return Err(ModelError::Negative { what: "a knapsack limit".into(), value: limit });
         }
-        Ok(self.add(Closed::Knapsack { costs: costs.into(), limit }, literals))
+        if costs.iter().sum::<f64>() + limit > LARGEST_SUM {
+            let reason = format!(
+                "has costs and a limit that sum to more than {LARGEST_SUM:e}; divide them by a constant"
+            );
+            return Err(ModelError::unfit("a knapsack", reason));
+        }
+        Ok(self.add(Closed::knapsack(costs, limit), literals))
     }
 
-    /// A score for every joint state of several variables, the last variable's state changing fastest.
+    /// A score for every joint state of several variables, the last variable's state changing fastest. Of a variable
+    /// that stands there twice the diagonal counts.
     pub fn table(&mut self, variables: &[Variable], scores: &[f64]) -> Result<FactorId> {
         if variables.is_empty() {
             return Err(ModelError::Empty("a table".into()));
         }
         let sizes: Vec<usize> = variables.iter().map(Variable::states).collect();
-        let mut indices: Vec<usize> = variables.iter().map(Variable::variable).collect();
-        check_distinct("a table", &mut indices)?;
+        if !are_distinct(variables) {
+            let size = sizes.iter().try_fold(1usize, |size, &states| size.checked_mul(states));
+            check_length("the table", scores.len(), size.unwrap_or(usize::MAX))?;
+            let (variables, scores) = diagonal(variables, scores);
+            return self.table(&variables, &scores);
+        }
         if let [Variable::Binary(a), Variable::Binary(b)] = variables
             && let Some([constant, first, second, both]) = as_product(scores)
             && keeps(self.offset, constant)
@@ -226,12 +269,17 @@ impl Graph {
     }
 
     /// A factor known by its oracle, over all states of several variables in turn, one of which it makes hold
-    /// for each (sequences, labelled trees).
+    /// for each (sequences, labelled trees). Where a variable stands again, a copy takes its place.
     pub fn oracle_over<O: Oracle>(&mut self, oracle: O, variables: &[Variable]) -> Result<FactorId> {
-        let mut indices: Vec<usize> = variables.iter().map(Variable::variable).collect();
-        check_distinct("an oracle factor", &mut indices)?;
+        let mut variables = variables.to_vec();
+        if !are_distinct(&variables) {
+            let mut seen = FxHashSet::default();
+            for variable in variables.iter_mut().filter(|variable| !seen.insert(variable.variable())) {
+                *variable = self.copy(*variable)?;
+            }
+        }
         let literals = variables.iter().flat_map(|v| (0..v.states()).map(|state| v.is(state))).collect();
-        indices.into_iter().for_each(|variable| self.covered[variable] = true);
+        variables.iter().for_each(|variable| self.covered[variable.variable()] = true);
         self.oracle_links(oracle, literals)
     }
 
@@ -270,6 +318,37 @@ impl Graph {
             _ => Err(ModelError::unfit("the factor", "is not a pair")),
         }
     }
+}
+
+/// Whether no variable stands there twice.
+fn are_distinct(variables: &[Variable]) -> bool {
+    let mut indices: Vec<usize> = variables.iter().map(Variable::variable).collect();
+    indices.sort_unstable();
+    indices.windows(2).all(|pair| pair[0] != pair[1])
+}
+
+/// Each variable once, and of a table the entries at which all places of a variable have the same state.
+fn diagonal(variables: &[Variable], scores: &[f64]) -> (Vec<Variable>, Vec<f64>) {
+    let mut distinct: Vec<Variable> = Vec::new();
+    // How far the entry moves with the state of each distinct variable.
+    let mut strides: Vec<usize> = Vec::new();
+    let mut stride = scores.len();
+    for variable in variables {
+        stride /= variable.states();
+        match distinct.iter().position(|other| other == variable) {
+            Some(place) => strides[place] += stride,
+            None => {
+                distinct.push(*variable);
+                strides.push(stride);
+            }
+        }
+    }
+    let mut entries = vec![0];
+    for (variable, stride) in distinct.iter().zip(strides) {
+        entries =
+            entries.iter().flat_map(|at| (0..variable.states()).map(move |s| at + s * stride)).collect();
+    }
+    (distinct, entries.into_iter().map(|entry| scores[entry]).collect())
 }
 
 /// Whether neither of two numbers drowns in their sum.

@@ -66,6 +66,17 @@ pub struct Graph {
     pub(crate) structure: u64,
 }
 
+/// The geometric mean of the scores that are neither zero nor infinite, to a power of two: some large penalties leave
+/// it where it is.
+pub(crate) fn typical_size(scores: impl Iterator<Item = f64>) -> Option<f64> {
+    let exponents = scores.filter(|score| score.is_finite() && *score != 0.0).map(|score| {
+        // The exponent as it stands in the number.
+        (score.to_bits() >> 52 & 0x7ff) as i64 - 1023
+    });
+    let (sum, count) = exponents.fold((0, 0), |(sum, count), exponent| (sum + exponent, count + 1));
+    (count > 0).then(|| 2f64.powi(i64::div_euclid(sum, count) as i32))
+}
+
 const MAX_SLOTS: usize = (u32::MAX >> 1) as usize;
 
 /// How large it is; scores are read one by one.
@@ -259,8 +270,8 @@ impl Graph {
         check_score(format_args!("slot {}", literal.slot()), score)?;
         let slot = self.scores[literal.slot()];
         let given = if literal.is_negated() { (-score, score) } else { (score, 0.0) };
-        let both_finite = slot.is_finite() && score.is_finite();
-        if both_finite && !(factors::keeps(slot, given.0) && factors::keeps(self.offset, given.1)) {
+        let slot_keeps = slot == f64::NEG_INFINITY || factors::keeps(slot, given.0);
+        if score.is_finite() && !(slot_keeps && factors::keeps(self.offset, given.1)) {
             // One score would drown in the other: this one stands apart, as a table.
             let variable = self.variable(self.slot_variable[literal.slot()] as usize);
             let counts = |state: usize| {
@@ -281,6 +292,14 @@ impl Graph {
             self.scores[literal.slot()] += score;
         }
         Ok(())
+    }
+
+    /// The typical size of a score: of variables, or of factors where no variable has any.
+    pub(crate) fn typical_size(&self) -> f64 {
+        typical_size(self.scores.iter().copied()).unwrap_or_else(|| {
+            let factors = self.groups.iter().filter_map(|group| group.magnitude()).sum::<f64>();
+            if factors > 0.0 { factors / self.factors() as f64 } else { 1.0 }
+        })
     }
 
     /// The same factors under other scores. Factors that are added later are not shared.

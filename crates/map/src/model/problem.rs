@@ -43,6 +43,8 @@ impl Graph {
         for (index, factor) in problem.factors.iter().enumerate() {
             factors.push(graph.factor(factor).map_err(|e| problem.factor_error(index, e))?);
         }
+        // What the checker of proofs would refuse is no problem here either.
+        problem.check().map_err(|e| FormatError::new(e.to_string()))?;
         Ok((graph, factors))
     }
 

@@ -14,6 +14,8 @@ pub(super) fn order(problem: &Problem, case: &Domains, most: usize) -> Option<Ve
     let mut scopes = Vec::new();
     for mut scope in problem.factors.iter().flat_map(|factor| table_scopes(problem, factor)) {
         scope.retain(|&v| sizes[v as usize] > 1);
+        scope.sort_unstable();
+        scope.dedup();
         let size = scope.iter().try_fold(1usize, |size, &v| size.checked_mul(sizes[v as usize]));
         if size.is_none_or(|size| size > most) {
             return None;

@@ -73,18 +73,55 @@ pub fn prove(
     solution: Solution,
     options: &ProofOptions,
 ) -> Result<(Proof, Solution), ProofError> {
+    let assignment = solution.assignment().map(|states| states[..problem.variables.len()].to_vec());
+    let (proof, certificate) = prove_answer(problem, assignment, options)?;
+    let effort = solution.certificate;
+    let trace = solution.trace.clone();
+    Ok((proof, solution.with(certificate.after(effort.iterations, effort.seconds), trace)))
+}
+
+/// A problem with the answer that somebody gives to it: what a decoder solved, as data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answered {
+    /// The problem.
+    pub problem: Problem,
+    /// A state for each variable; nothing where no answer was found.
+    pub answer: Option<Vec<u32>>,
+}
+
+impl Answered {
+    /// A proof of how good the answer is, whoever found it and how, and what it proves.
+    ///
+    /// ```
+    /// use consonant_map::problem::{Kind, Problem};
+    /// use consonant_map::proof::{Answered, ProofOptions};
+    ///
+    /// let mut problem = Problem::new();
+    /// let (a, b) = (problem.binary("a", 1.0), problem.binary("b", 2.0));
+    /// problem.constrain(Kind::AtMostOne, vec![a, b]);
+    /// let (proof, certificate) = Answered { problem, answer: Some(vec![0, 1]) }.prove(&ProofOptions::default())?;
+    /// assert!(certificate.is_optimal() && proof.bound == Some(2.0));
+    /// # Ok::<(), consonant_map::proof::ProofError>(())
+    /// ```
+    pub fn prove(&self, options: &ProofOptions) -> Result<(Proof, Certificate), ProofError> {
+        prove_answer(&self.problem, self.answer.clone(), options)
+    }
+}
+
+fn prove_answer(
+    problem: &Problem,
+    assignment: Option<Vec<u32>>,
+    options: &ProofOptions,
+) -> Result<(Proof, Certificate), ProofError> {
     let deadline = Instant::now() + Duration::from_secs_f64(options.time_limit.clamp(0.0, 1e9));
     let (graph, factors) = Graph::with_factors(problem)?;
-    let assignment = solution.assignment().map(|states| states[..problem.variables.len()].to_vec());
     let value = match &assignment {
         Some(assignment) => Some(consonant_verify::value(problem, assignment)?),
         None => None,
     };
     let unit = common_unit(problem.scores());
     let unit = Some(unit).filter(|&unit| unit > 0.0);
-    let scores: Vec<f64> = problem.scores().filter(|s| s.is_finite() && *s != 0.0).map(f64::abs).collect();
-    let scale = if scores.is_empty() { 1.0 } else { scores.iter().sum::<f64>() / scores.len() as f64 };
-    let gap = Gap::from(options.gap).at_scale(scale);
+    let gap = Gap::of(options.gap, &graph);
     // Half of the gap, so that rounding cannot spoil what is closed.
     let target = value
         .map_or(f64::NEG_INFINITY, |value| value + (0.5 * gap.slack(value)).max(0.5 * unit.unwrap_or(0.0)));
@@ -121,7 +158,5 @@ pub fn prove(
         f64::NEG_INFINITY => Certificate::infeasible(),
         bound => Certificate::judge(value, bound, gap),
     };
-    let effort = solution.certificate;
-    let trace = solution.trace.clone();
-    Ok((proof, solution.with(certificate.after(effort.iterations, effort.seconds), trace)))
+    Ok((proof, certificate))
 }

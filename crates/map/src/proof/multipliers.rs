@@ -29,19 +29,28 @@ pub(super) fn read(
         let start = dual.layout.group_start[group] + links[id.index as usize] as usize;
         let count = (links[id.index as usize + 1] - links[id.index as usize]) as usize;
         // What the slot of a link gives to the factor.
-        let given = |place: usize, slot: usize| dual.share[slot] + dual.multipliers[start + place];
+        let slots = &graph.groups[group].links()[links[id.index as usize] as usize..];
+        let given = |place: usize| dual.share[slots[place].slot()] + dual.multipliers[start + place];
         let literals: Vec<_> = problem.links(factor).map(|literal| graph.literal(literal)).collect();
-        if let (Kind::Table { scores }, 2, 4) = (&factor.kind, count, literals.len()) {
-            // Two binary variables: the table has become a pair, and its rows and columns scores of slots.
-            let [_, first, second, _] = as_product(scores).unwrap_or_default();
-            let (a, b) = (given(0, literals[0].slot()), given(1, literals[2].slot()));
-            return vec![0.0, a - first, 0.0, b - second];
-        }
-        let own = |(place, literal): (usize, &crate::Literal)| {
-            let given = given(place, literal.slot());
-            if literal.is_negated() { -given } else { given }
+        let own = |place: usize, literal: &crate::Literal| {
+            if literal.is_negated() { -given(place) } else { given(place) }
         };
-        literals.iter().enumerate().map(own).collect()
+        let all = || literals.iter().enumerate();
+        match (&factor.kind, &factor.scope[..]) {
+            // Two binary variables: the table has become a pair, and its rows and columns scores of slots.
+            (Kind::Table { scores }, [one, other]) if count == 2 && literals.len() == 4 && one != other => {
+                let [_, first, second, _] = as_product(scores).unwrap_or_default();
+                vec![0.0, given(0) - first, 0.0, given(1) - second]
+            }
+            // A table that has a variable twice has become its diagonal: the first place has it all.
+            (Kind::Table { .. }, _) if count < literals.len() => {
+                let mut places = 0..count;
+                let mut place =
+                    |at: usize| if literals[..at].contains(&literals[at]) { None } else { places.next() };
+                all().map(|(at, literal)| place(at).map_or(0.0, |place| own(place, literal))).collect()
+            }
+            _ => all().map(|(place, literal)| own(place, literal)).collect(),
+        }
     });
     each.map(|multipliers: Vec<f64>| multipliers.into_iter().map(|m| shorten(m, dual.scale)).collect())
         .collect()

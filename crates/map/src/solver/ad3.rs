@@ -333,11 +333,6 @@ impl Ad3 {
         self.state.as_ref().map_or(0, |state| state.dual.layout.degree(slot))
     }
 
-    /// The typical score of the graph solved last.
-    pub(crate) fn scale(&self) -> f64 {
-        self.state.as_ref().map_or(1.0, |state| state.dual.scale)
-    }
-
     /// Solves, with an assignment that is known before.
     pub(crate) fn solve_knowing(&mut self, graph: &Graph, known: Option<&[u32]>) -> Solution {
         self.run(graph, &[], known)
@@ -370,7 +365,7 @@ impl Ad3 {
         let mut trace = Vec::new();
         let mut bound = f64::INFINITY;
         let mut iteration = 0;
-        let gap = Gap::from(options.gap).at_scale(scale);
+        let gap = Gap::of(options.gap, graph);
         let infeasible = loop {
             let residuals = if iteration > 0 {
                 state.sweep(graph, 1e-12, options.parallel);

@@ -101,7 +101,7 @@ impl<'a> Search<'a> {
             graph,
             options: ad3.options.clone(),
             best: None,
-            gap: Gap::from(limits.gap).at_scale(ad3.scale()),
+            gap: Gap::of(limits.gap, graph),
             ad3,
             unit: score_unit(graph),
             root: Some(root),
@@ -140,9 +140,7 @@ impl<'a> Search<'a> {
             ..self.options.clone()
         };
         self.nodes += 1;
-        let solution = self.ad3.solve_fixed(self.graph, fixed);
-        self.gap = self.gap.at_scale(self.ad3.scale());
-        solution
+        self.ad3.solve_fixed(self.graph, fixed)
     }
 
     fn keep(&mut self, solution: Solution) {

@@ -25,6 +25,7 @@ use crate::factor::Closed;
 use crate::model::{Graph, Literal};
 use crate::solution::Solution;
 use ad3::{Ad3, Ad3Options};
+use consonant_problem::LARGEST_SUM;
 use master::MasterOptions;
 pub use stop::Stop;
 
@@ -141,7 +142,7 @@ pub fn solve(graph: &Graph, method: Method, limits: &Limits) -> Result<Solution,
     }
     let slots: f64 = graph.scores.iter().filter(|s| s.is_finite()).map(|s| s.abs()).sum();
     let factors = graph.groups.iter().filter_map(|group| group.magnitude()).sum::<f64>();
-    if slots + factors + graph.offset.abs() > 1e300 {
+    if slots + factors + graph.offset.abs() > LARGEST_SUM {
         return Err(Unsupported::Overflow);
     }
     let completed;
@@ -162,8 +163,7 @@ pub fn solve(graph: &Graph, method: Method, limits: &Limits) -> Result<Solution,
     if let Some(hint) = &limits.hint {
         let value = graph.value(hint);
         if value > found.certificate.lower() {
-            let gap = Gap::from(limits.gap).at_scale(0.0);
-            return Ok(found.better(graph, value, hint.clone(), gap));
+            return Ok(found.better(graph, value, hint.clone(), Gap::of(limits.gap, graph)));
         }
     }
     Ok(found)
@@ -244,6 +244,8 @@ fn complete(graph: &Graph, hint: &[u32]) -> Result<Vec<u32>, Unsupported> {
             let any = inputs.iter().any(holds);
             if variable >= given && graph.is_binary(variable) {
                 states[variable] = (any != output.is_negated()) as u32;
+            } else if variable >= given && any {
+                states[variable] = (output.slot() - graph.slots_of(variable).start) as u32;
             }
         }
     }

@@ -13,8 +13,6 @@ pub(crate) struct Lowered {
     pub model: PatternModel,
     sites: Vec<Site>,
     constant: f64,
-    /// The sum of all scores' sizes.
-    scale: f64,
 }
 
 impl Lowered {
@@ -75,7 +73,7 @@ impl Lowered {
                 _ => drop(model.add_pattern(&pattern.members, pattern.weight).ok()?),
             }
         }
-        Some(Lowered { model, sites, constant, scale: total })
+        Some(Lowered { model, sites, constant })
     }
 
     /// The solution of the model as one of the graph.
@@ -101,7 +99,7 @@ impl Lowered {
         let value = graph.value(&assignment);
         let marginals = on.iter().map(|&on| on as u8 as f64).collect();
         // An assignment that turns out to break a constraint does not count.
-        let gap = Gap::from(gap).at_scale(self.scale);
+        let gap = Gap::of(gap, graph);
         let certificate = Certificate::judge(Some(value), bound, gap).after(found.iterations, found.seconds);
         Solution::new(graph, certificate, assignment, marginals, solution.trace)
     }

@@ -7,7 +7,6 @@
 
 use super::Limits;
 use super::ad3::{Ad3, Ad3Options};
-use super::dual::Dual;
 use crate::certificate::{Certificate, Gap};
 use crate::model::Graph;
 use crate::solution::Solution;
@@ -21,8 +20,6 @@ const ITERATIONS: usize = 500;
 /// A graph without states that cannot be part of a best assignment, and an assignment that shows it.
 pub(super) struct Penalties {
     pub graph: Graph,
-    /// The typical size of a score that is left.
-    scale: f64,
     known: Solution,
 }
 
@@ -87,9 +84,7 @@ impl Penalties {
         for &(slot, _) in forced.iter().filter(|(_, on)| *on) {
             reduced.at_least_one([crate::model::Literal::new(slot as u32, false)]).ok()?;
         }
-        let mut dual = Dual::new(&reduced);
-        dual.read_scores(&reduced, &[]);
-        Some(Penalties { scale: dual.scale, graph: reduced, known })
+        Some(Penalties { graph: reduced, known })
     }
 
     /// What a solution of the reduced graph says of the whole.
@@ -103,7 +98,7 @@ impl Penalties {
             None => (self.known, first.lower()),
         };
         let bound = second.bound().max(first.lower());
-        let certificate = Certificate::judge(Some(value), bound, Gap::from(gap).at_scale(self.scale));
+        let certificate = Certificate::judge(Some(value), bound, Gap::of(gap, graph));
         let effort = (first.iterations + second.iterations, first.seconds + second.seconds);
         best.with(certificate.after(effort.0, effort.1), trace)
     }

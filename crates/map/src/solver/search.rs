@@ -35,8 +35,7 @@ const WALKING: f64 = 0.25;
 pub(super) fn solve(graph: &Graph, limits: &Limits) -> Solution {
     let start = Instant::now();
     let tables = Lowering::new(graph);
-    let scale = tables.as_ref().map_or(1.0, |tables| tables.network.scale());
-    let turns = Turns { scale, graph, tables, limits, start };
+    let turns = Turns { gap: Gap::of(limits.gap, graph), graph, tables, limits, start };
     let mut found = match &turns.tables {
         Some(tables) if !has_logic(graph) => {
             let share = turns.share(0, usize::MAX, 1.0);
@@ -65,13 +64,12 @@ struct Turns<'a> {
     graph: &'a Graph,
     tables: Option<Lowering>,
     limits: &'a Limits,
-    /// The size of a score, as either of the two sees it.
-    scale: f64,
+    gap: Gap,
     start: Instant,
 }
 
 impl Turns<'_> {
-    fn take(mut self) -> Solution {
+    fn take(self) -> Solution {
         let mut walk = Walk::new(self.graph);
         let nothing = Certificate::judge(None, f64::INFINITY, self.limits.gap);
         let nothing =
@@ -95,7 +93,6 @@ impl Turns<'_> {
             ..Ad3Options::default()
         });
         let mut root = ad3.solve_knowing(self.graph, found.assignment());
-        self.scale = if self.tables.is_some() { self.scale.max(ad3.scale()) } else { ad3.scale() };
         root.certificate.iterations = 1;
         let (value, bound) = (root.certificate.lower(), root.certificate.bound());
         let nearly_exact = Gap::from(NEARLY_EXACT).at_scale(0.0).closes(value, bound);
@@ -142,8 +139,7 @@ impl Turns<'_> {
         let Some((value, states)) = best.filter(|best| best.0 > found.certificate.lower()) else {
             return found;
         };
-        let gap = Gap::from(self.limits.gap).at_scale(self.scale);
-        let mut found = found.better(self.graph, value, states, gap);
+        let mut found = found.better(self.graph, value, states, self.gap);
         found.certificate.seconds = self.seconds();
         if self.limits.trace {
             let Certificate { iterations: iteration, seconds, .. } = found.certificate;
@@ -186,11 +182,7 @@ impl Turns<'_> {
         let best = if two.lower() > one.lower() { second } else { first };
         let certificate = match [one, two].iter().any(|found| found.status() == Status::Infeasible) {
             true => Certificate::infeasible(),
-            false => Certificate::judge(
-                best.certificate.value(),
-                one.bound().min(two.bound()),
-                Gap::from(self.limits.gap).at_scale(self.scale),
-            ),
+            false => Certificate::judge(best.certificate.value(), one.bound().min(two.bound()), self.gap),
         };
         let certificate = certificate.after(one.iterations + two.iterations, self.seconds());
         best.with(certificate, trace)
@@ -224,7 +216,7 @@ fn search_tables(graph: &Graph, tables: &Lowering, limits: &Limits, known: Optio
     let certificate = match answer.certificate.value() {
         // The graph adds up the same scores in another order.
         Some(_) => {
-            let gap = Gap::from(limits.gap).at_scale(tables.network.scale());
+            let gap = Gap::of(limits.gap, graph);
             Certificate::judge(Some(graph.value(&assignment)), answer.certificate.bound(), gap)
         }
         None => answer.certificate,

@@ -37,7 +37,7 @@ pub fn solve(graph: &Graph, rule: StepRule, limits: &Limits) -> Solution {
     let mut trace = Vec::new();
     let max_iterations = limits.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
     let mut iteration = 0;
-    let gap = Gap::from(limits.gap).at_scale(dual.scale);
+    let gap = Gap::of(limits.gap, graph);
     let infeasible = loop {
         let current = dual.bound(graph, limits.parallel);
         rises += (current > last) as u32;

@@ -143,7 +143,7 @@ pub(crate) struct GroupLinks {
     /// For each sentence, whether anything in it is linked.
     pub(super) linked: Vec<bool>,
     /// Whether a sentence was too long for its words to be linked.
-    pub(super) is_cut: bool,
+    pub(crate) is_cut: bool,
 }
 
 impl GroupLinks {

@@ -12,7 +12,7 @@ mod links;
 mod network;
 mod reach;
 
-pub(crate) use export::to_json;
+pub(crate) use export::answered;
 pub(crate) use learn::PatternTask;
 pub(crate) use links::{GroupLinks, Layout};
 pub(crate) use network::GroupProblem;

@@ -195,6 +195,21 @@ impl Network {
             }));
         }
     }
+
+    /// The states of vertices under labels of the group's sentences; nothing where a token has a label that it may
+    /// not have.
+    pub(super) fn read(&self, problem: &GroupProblem<'_>, paths: &[Vec<u32>]) -> Option<Vec<u32>> {
+        let mut states = vec![0; self.vertices.len()];
+        for (sentence, _) in problem.linked() {
+            for (token, label) in (problem.links.starts[sentence]..).zip(&paths[sentence]) {
+                if let Some(vertex) = self.vertices.get(self.vertex_of[token]) {
+                    let state = vertex.labels.iter().position(|other| other == label)?;
+                    states[self.vertex_of[token]] = state as u32;
+                }
+            }
+        }
+        Some(states)
+    }
 }
 
 impl Vertex {

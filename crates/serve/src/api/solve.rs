@@ -131,11 +131,6 @@ impl From<&TracePoint> for Point {
 }
 
 impl GivenProblem {
-    /// A problem that a model wrote.
-    pub fn of_text(text: String) -> Self {
-        Self(Value::String(text))
-    }
-
     /// Reads the problem, and refuses one that is larger than the server takes.
     pub fn read(self, work: &Work, format: Option<Choice<Format>>) -> Result<Arc<Graphical>, Problem> {
         let (text, format) = match self.0 {

@@ -7,6 +7,7 @@ use consonant::map::problem::Problem as Graphical;
 use consonant::map::solver::{Method, solve};
 use consonant::map::verify::Step;
 use consonant::map::{Graph, Solution};
+use consonant::ner::NerOptions;
 use consonant::task::Task as _;
 use consonant::text::Sentence;
 use schemars::JsonSchema;
@@ -139,7 +140,7 @@ impl Operation for Trace {
         }
         let named = match (request.text, request.problem) {
             (Some(text), None) => of_text(work, &text, request.of, request.sentence)?,
-            (None, Some(problem)) => of_problem(work, problem)?,
+            (None, Some(problem)) => of_problem(problem.read(work, None)?)?,
             _ => return Err(Problem::wrong("give either `text` or `problem`")),
         };
         let (variables, factors) = (named.graph.variables(), named.graph.factors());
@@ -243,12 +244,12 @@ fn of_text(work: &Work, text: &str, of: Of, number: usize) -> Result<Named, Prob
         let names =
             pipeline.names().ok_or_else(|| Problem::missing("there is no ner.model among the models"))?;
         sentences.first_mut().into_iter().for_each(Sentence::mark_document);
-        let problems = names.agreeing(names.strength()).problems(&sentences);
+        let problems = names.agreeing(names.strength()).problems(&sentences, &NerOptions::new());
         let problems = problems.transpose().map_err(Error::task)?.unwrap_or_default();
         let problem = problems.into_iter().next().ok_or_else(|| {
             Problem::wrong("no word of the text occurs twice, so that nothing has to agree; repeat a name")
         })?;
-        return Ok(Named { sentences: count, ..of_problem(work, GivenProblem::of_text(problem))? });
+        return Ok(Named { sentences: count, ..of_problem(problem.problem.into())? });
     }
     let parser =
         pipeline.parser().ok_or_else(|| Problem::missing("there is no parser.model among the models"))?;
@@ -268,8 +269,7 @@ fn of_text(work: &Work, text: &str, of: Of, number: usize) -> Result<Named, Prob
     })
 }
 
-fn of_problem(work: &Work, problem: GivenProblem) -> Result<Named, Problem> {
-    let problem = problem.read(work, None)?;
+fn of_problem(problem: Arc<Graphical>) -> Result<Named, Problem> {
     let names = problem.variables.iter().map(|variable| match variable.binary {
         true => vec![variable.name.clone()],
         false => (0..variable.scores.len())

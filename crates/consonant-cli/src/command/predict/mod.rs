@@ -10,10 +10,11 @@ use anyhow::{Context as _, Result};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use consonant::learn::model::Model;
 use consonant::registry::{AnyTask, Given, Prediction};
-use consonant::task::{Annotate, Reads};
+use consonant::task::{Annotate, Answered, Reads};
 use consonant::{Error, Tagging, TopicAnnotator};
 
 use self::report::Report;
+use crate::certificates::{self, Certificates};
 use crate::context::Context;
 use crate::given::Setting;
 use crate::output::{self, Destination};
@@ -35,10 +36,12 @@ pub struct Predict {
     output: Destination,
     #[command(flatten)]
     options: Options,
-    /// Write the graph of each group of sentences whose names agree into a folder, as problems for `consonant
-    /// solve`.
+    /// Write each problem that the engine solves (a group of sentences whose names agree, a tree, a summary, a
+    /// conversation) into a folder, for `consonant solve`.
     #[arg(long, value_name = "DIR")]
     graphs: Option<PathBuf>,
+    #[command(flatten)]
+    certificates: Certificates,
     /// Write value, bound, status and time of each unit, and their totals, as JSON. The totals' seconds and
     /// tokens_per_second are those of decoding, by the clock: with several threads less than the units' seconds together.
     #[arg(long, value_name = "FILE.json")]
@@ -113,18 +116,24 @@ impl Predict {
         if let Some(folder) = &self.graphs {
             fs::create_dir_all(folder).with_context(|| format!("cannot write {}", folder.display()))?;
         }
+        let mut proofs = self.certificates.open()?;
         let mut number = 0;
-        let mut write_problem = |problem: String| -> Result<(), Error> {
-            number += 1;
-            let path = self.graphs.iter().map(|folder| folder.join(format!("{number}.json"))).next();
-            Ok(path.map_or(Ok(()), |path| fs::write(path, problem))?)
+        let mut write_problems = |answered: Vec<Answered>| -> Result<(), Error> {
+            if let Some(folder) = &self.graphs {
+                for Answered { problem, .. } in &answered {
+                    number += 1;
+                    fs::write(folder.join(format!("{number}.json")), problem.to_json())?;
+                }
+            }
+            proofs.iter_mut().try_for_each(|proofs| proofs.add(model.task(), &answered).map(drop))
         };
+        let is_wanted = self.graphs.is_some() || self.certificates.is_wanted();
         model.predict(Prediction {
             inputs: &files,
             out: &mut out,
             given: &self.options.0,
             annotator: annotator.as_deref(),
-            problems: self.graphs.is_some().then_some(&mut write_problem),
+            problems: is_wanted.then_some(&mut write_problems),
             done: &mut |items, units, seconds| {
                 progress.advance(items as u64);
                 report.add(units, seconds);
@@ -132,6 +141,7 @@ impl Predict {
         })?;
         out.finish()?;
         report.finish()?;
+        proofs.iter().for_each(|proofs| certificates::tell(proofs, context));
         Ok(ExitCode::SUCCESS)
     }
 

@@ -118,7 +118,7 @@ pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progr
     // Tolerances inside are meant for scores around one; a power of two keeps every bit.
     let scale = network.scale();
     let scaled = network.divided(scale);
-    let gap = Gap::from(options.gap).at_scale(scale);
+    let gap = Gap::from(options.gap).at_scale(network.typical_size());
     let allowance = rounding_allowance(&scaled);
     let mut context = Context::new(scale, network.score_unit() / scale, gap, options, observe);
     let reductions = context.reductions(true);

@@ -1,6 +1,6 @@
 //! Networks of tables: the plain form in which the exact solver takes a problem.
 
-use crate::model::{ModelError, check_distinct, check_index, check_length, check_scores};
+use crate::model::{ModelError, check_distinct, check_index, check_length, check_scores, typical_size};
 use crate::oracle::lanes::largest;
 
 /// A dense table of log-scores over a few variables, the last variable of the scope fastest.
@@ -163,6 +163,12 @@ impl Network {
         let tables = self.tables.iter().map(|table| &table.scores);
         let largest = self.unary.iter().chain(tables).map(|scores| largest(scores)).fold(0.0, f64::max);
         if largest > 0.0 { largest.log2().floor().clamp(-1000.0, 1000.0).exp2() } else { 1.0 }
+    }
+
+    /// The typical size of a score.
+    pub(super) fn typical_size(&self) -> f64 {
+        let tables = self.tables.iter().map(|table| &table.scores);
+        typical_size(self.unary.iter().chain(tables).flatten().copied()).unwrap_or(1.0)
     }
 
     /// The same network with all scores divided by `scale`, exactly so if that is a power of two.
