@@ -12,8 +12,9 @@ use super::resource::{Place, Resources};
 use super::template::{Function, Scope};
 use super::value::ValueReader;
 
-/// Distinct values of a column that a workspace remembers before it starts afresh.
-const MOST_TYPES: usize = 1 << 18;
+/// Distinct values of a column that a workspace remembers before it starts afresh: some megabytes of text are enough for
+/// as many, so that more text takes no more memory.
+const MOST_TYPES: usize = 1 << 15;
 /// Memories of values that were started in this process.
 static EPOCHS: AtomicU64 = AtomicU64::new(1);
 
