@@ -125,38 +125,40 @@ impl Sentences {
     /// Writes out the short rows of features whose value is 1; these features, and those that are worth nothing, come
     /// last in the list of a token.
     pub(crate) fn write_out(&mut self, rows: &RowLayout) {
-        let short = &mut self.short;
+        let (short, plain) = (&mut self.short, self.values.is_empty());
         short.starts.push(0);
-        let mut others = Vec::new();
+        let (mut others, mut other_values) = (Vec::new(), Vec::new());
         for bounds in self.feature_starts.windows(2) {
             let range = bounds[0] as usize..bounds[1] as usize;
             let features = &mut self.features[range.clone()];
-            let values = self.values.get_mut(range).unwrap_or(&mut []);
+            let values = if plain { &mut [] } else { &mut self.values[range] };
             others.clear();
+            other_values.clear();
             let mut long = 0;
             for at in 0..features.len() {
-                let (feature, value) = (features[at], *values.get(at).unwrap_or(&1.0));
-                match rows.row(feature) {
+                let feature = features[at];
+                let value = if plain { 1.0 } else { values[at] };
+                let is_written = match rows.row(feature) {
                     Row::Sparse(start, labels) if value == 1.0 && labels.len() <= SHORT => {
-                        others.push((feature, value));
                         short.weights.extend((start as u32..).take(labels.len()));
                         short.labels.extend(labels.iter().map(|&label| label as u16));
+                        true
                     }
-                    _ if value == 0.0 => others.push((feature, value)),
-                    _ => {
-                        features.swap(long, at);
-                        if !values.is_empty() {
-                            values.swap(long, at);
-                        }
-                        long += 1;
-                    }
+                    _ => value == 0.0,
+                };
+                if is_written {
+                    others.push(feature);
+                } else {
+                    features[long] = feature;
+                    long += 1;
+                }
+                if !plain {
+                    if is_written { other_values.push(value) } else { values[long - 1] = value }
                 }
             }
-            for (at, &(feature, value)) in (long..).zip(&others) {
-                features[at] = feature;
-                if let Some(place) = values.get_mut(at) {
-                    *place = value;
-                }
+            features[long..].copy_from_slice(&others);
+            if !plain {
+                values[long..].copy_from_slice(&other_values);
             }
             short.long_ends.push(bounds[0] + long as u32);
             short.starts.push(short.weights.len());
