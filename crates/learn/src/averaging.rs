@@ -102,9 +102,14 @@ impl AveragedWeights {
     /// The average of one weight, or its value when no average is kept.
     pub(crate) fn average(&self, index: usize) -> f32 {
         match self.drift.get(index).filter(|_| self.steps > 0.0) {
-            Some(drift) => ((self.mass * f64::from(self.values[index]) - drift) / self.steps) as f32,
+            Some(&drift) => self.mean(self.values[index], drift),
             None => self.value(index),
         }
+    }
+
+    #[inline]
+    fn mean(&self, value: f32, drift: f64) -> f32 {
+        ((self.mass * f64::from(value) - drift) / self.steps) as f32
     }
 
     /// The steps so far.
@@ -122,7 +127,12 @@ impl AveragedWeights {
     /// Writes the averaged weights, or the current ones when no average is kept.
     pub fn average_into(&self, weights: &mut Vec<f32>) {
         weights.clear();
-        weights.extend((0..self.values.len()).map(|index| self.average(index)));
+        if self.drift.is_empty() || self.steps == 0.0 {
+            weights.extend((0..self.values.len()).map(|index| self.value(index)));
+        } else {
+            let pairs = self.values.iter().zip(&self.drift);
+            weights.extend(pairs.map(|(&value, &drift)| self.mean(value, drift)));
+        }
     }
 
     /// Everything needed to go on later: values, drift, and scale, mass, steps.
