@@ -66,6 +66,9 @@ impl Context {
 
     /// With `--verbose`, says how much memory the process took at most, where the system tells.
     pub fn tell_memory(&self) {
+        if !self.reporter.is_verbose() {
+            return;
+        }
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
         if let Some(kilobytes) = peak.and_then(|peak| peak.parse::<u64>().ok()) {

@@ -27,6 +27,10 @@ impl Reporter {
         Reporter { quiet, verbose, bars }
     }
 
+    pub fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
     pub fn note(&self, message: &str) {
         if !self.quiet {
             self.line(message);

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use consonant_learn::file;
 use consonant_map::proof::ProofOptions;
 use consonant_task::{Answered, Certificate};
 use rayon::prelude::*;
@@ -46,7 +47,7 @@ impl Proofs {
             self.counts[at].1 += 1;
             let write = |ending: &str, text: String| {
                 let path = self.folder.join(format!("{name}-{}.{ending}", self.counts[at].1));
-                fs::write(&path, text).map_err(|error| unwritable(&path, &error))
+                file::write(&path, text).map_err(|error| unwritable(&path, &error))
             };
             write("json", answered.problem.to_json())?;
             write("proof", proof.write().map_err(Error::task)?)?;

@@ -110,6 +110,13 @@ impl AtomicFile {
     }
 }
 
+/// Writes a whole file, which appears under its name when it is complete.
+pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(content.as_ref())?;
+    file.commit()
+}
+
 fn temporary_of(target: &Path, name: &OsStr, owner: &str) -> PathBuf {
     let mut temporary = OsString::from(".");
     temporary.push(name);

@@ -21,10 +21,12 @@ impl Problem {
     /// Checks that indices are in range, lists as long as they must be, and scores numbers whose sums do not
     /// overflow. Constraints that contradict each other are no error.
     pub fn check(&self) -> Result<(), Malformed> {
-        if let Some(score) = self.scores().find(|score| score.is_nan() || *score == f64::INFINITY) {
-            return Err(Malformed(format!("a score is {score}; expected a number or -inf")));
-        }
-        if self.scores().filter(|s| s.is_finite()).map(f64::abs).sum::<f64>() > LARGEST_SUM {
+        let size = self.scores().try_fold(0.0, |sum, score| match score {
+            f64::NEG_INFINITY => Ok(sum),
+            score if score < f64::INFINITY => Ok(sum + score.abs()),
+            _ => Err(Malformed(format!("a score is {score}; expected a number or -inf"))),
+        })?;
+        if size > LARGEST_SUM {
             let advice = "their sums would overflow; divide all scores by a constant";
             return Err(Malformed(format!("the scores sum to more than {LARGEST_SUM:e} in size: {advice}")));
         }

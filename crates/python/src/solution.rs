@@ -208,6 +208,6 @@ impl ProvenCertificate {
     /// Writes the proof into a file, for `consonant verify`.
     #[pyo3(signature = (path, *, time_limit=60.0))]
     fn save(&self, py: Python<'_>, path: PathBuf, time_limit: f64) -> PyResult<()> {
-        Ok(std::fs::write(path, self.proof(py, time_limit)?)?)
+        Ok(consonant::learn::file::write(path, self.proof(py, time_limit)?)?)
     }
 }

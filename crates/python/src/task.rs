@@ -235,10 +235,7 @@ impl Model {
 
     /// Writes the model; the file appears when it is complete.
     fn save(&self, path: PathBuf) -> PyResult<()> {
-        use std::io::Write as _;
-        let mut file = consonant::learn::file::AtomicFile::create(&path)?;
-        file.write_all(&self.bytes)?;
-        Ok(file.commit()?)
+        Ok(consonant::learn::file::write(path, &self.bytes)?)
     }
 
     /// The name of its task.

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use consonant::learn::file;
 use consonant::learn::model::Model;
 use consonant::registry::{AnyTask, Given, Prediction};
 use consonant::task::{Annotate, Answered, Reads};
@@ -122,7 +123,7 @@ impl Predict {
             if let Some(folder) = &self.graphs {
                 for Answered { problem, .. } in &answered {
                     number += 1;
-                    fs::write(folder.join(format!("{number}.json")), problem.to_json())?;
+                    file::write(folder.join(format!("{number}.json")), problem.to_json())?;
                 }
             }
             proofs.iter_mut().try_for_each(|proofs| proofs.add(model.task(), &answered).map(drop))

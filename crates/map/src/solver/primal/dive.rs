@@ -9,6 +9,12 @@ use crate::model::Literal;
 /// A decision contradicts a constraint.
 pub(super) struct Conflict;
 
+/// Numbers that are ordered as [`f64::total_cmp`] orders theirs.
+fn rank(number: f64) -> u64 {
+    let bits = number.to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
 impl Primal {
     /// Decides every slot, following the beliefs where the constraints allow.
     pub(super) fn dive(&mut self, view: &mut View<'_>, beliefs: &[f64]) -> Result<(), Conflict> {
@@ -47,14 +53,15 @@ impl Primal {
         };
         let mut order = std::mem::take(&mut self.order);
         order.clear();
-        order.extend(0..graph.variables() as u32);
-        let is_output = |variable: usize| self.is_output[graph.first_slot[variable] as usize];
-        order.sort_unstable_by(|&a, &b| {
-            let (a, b) = (a as usize, b as usize);
-            is_output(a).cmp(&is_output(b)).then(certainty(b).total_cmp(&certainty(a))).then(a.cmp(&b))
-        });
+        // Outputs come last, and of the others the most certain first. One number says all of it, with the
+        // variable below: it is sorted faster than pairs are compared.
+        order.extend((0..graph.variables()).map(|variable| {
+            let is_output = self.is_output[graph.first_slot[variable] as usize];
+            u128::from(is_output) << 96 | u128::from(!rank(certainty(variable))) << 32 | variable as u128
+        }));
+        order.sort_unstable();
         let outcome =
-            order.iter().try_for_each(|&variable| self.decide_variable(view, variable as usize, beliefs));
+            order.iter().try_for_each(|&key| self.decide_variable(view, key as u32 as usize, beliefs));
         self.order = order;
         outcome
     }

@@ -39,7 +39,7 @@ pub(crate) struct Primal {
     pub value: f64,
     /// For each slot: off, on or [`UNKNOWN`].
     slots: Vec<i8>,
-    order: Vec<u32>,
+    order: Vec<u128>,
     queue: Vec<u32>,
     /// Slots in the order in which they were decided, to take decisions back.
     trail: Vec<u32>,
