@@ -6,7 +6,7 @@
 //! rows that are touched all the time share cache lines. Where a full row is to say no more than what was
 //! observed, its other weights are shut: they stay as they are.
 
-use crate::sparse::{Gradient, SparseVector};
+use crate::sparse::{Gradient, LANES, SparseVector};
 
 /// The rows of weights of all features.
 #[derive(Debug, Clone)]
@@ -113,6 +113,70 @@ impl RowLayout {
         }
     }
 
+    /// As [`add_scores`](Self::add_scores) for each of some features in turn; `values` may be empty, when all are 1.
+    #[inline(always)]
+    pub fn add_all_scores(&self, features: &[u32], values: &[f32], weights: &[f32], scores: &mut [f32]) {
+        let mut at = 0;
+        while at < features.len() {
+            // Full rows that follow each other are summed in registers.
+            let is_full = |feature: &u32| (*feature as usize) < self.dense;
+            let full = features[at..].iter().take_while(|feature| is_full(feature)).count();
+            let run = (&features[at..at + full], values.get(at..at + full).unwrap_or(&[]));
+            match self.dimension.div_ceil(LANES) {
+                _ if full == 0 => {
+                    self.add_scores(features[at], *values.get(at).unwrap_or(&1.0), weights, scores);
+                }
+                _ if self.dimension < LANES => self.add_each(run, weights, scores),
+                1 => self.add_full::<1>(run, weights, scores),
+                2 => self.add_full::<2>(run, weights, scores),
+                3 => self.add_full::<3>(run, weights, scores),
+                4 => self.add_full::<4>(run, weights, scores),
+                5 => self.add_full::<5>(run, weights, scores),
+                6 => self.add_full::<6>(run, weights, scores),
+                7 => self.add_full::<7>(run, weights, scores),
+                8 => self.add_full::<8>(run, weights, scores),
+                _ => self.add_each(run, weights, scores),
+            }
+            at += full.max(1);
+        }
+    }
+
+    #[inline(always)]
+    fn add_each(&self, (features, values): (&[u32], &[f32]), weights: &[f32], scores: &mut [f32]) {
+        for (at, &feature) in features.iter().enumerate() {
+            self.add_scores(feature, *values.get(at).unwrap_or(&1.0), weights, scores);
+        }
+    }
+
+    /// The sum of full rows as so many blocks, of which the last ends where the row ends and may lie over a part of
+    /// the one before: what they share is the same in both.
+    #[inline(always)]
+    fn add_full<const BLOCKS: usize>(
+        &self,
+        (features, values): (&[u32], &[f32]),
+        weights: &[f32],
+        scores: &mut [f32],
+    ) {
+        let offset = |block: usize| (block * LANES).min(self.dimension - LANES);
+        let mut sums = [[0.0; LANES]; BLOCKS];
+        for (block, sums) in sums.iter_mut().enumerate() {
+            sums.copy_from_slice(&scores[offset(block)..][..LANES]);
+        }
+        for (at, &feature) in features.iter().enumerate() {
+            let value = *values.get(at).unwrap_or(&1.0);
+            let row = &weights[feature as usize * self.dimension..][..self.dimension];
+            for (block, sums) in sums.iter_mut().enumerate() {
+                let row: &[f32; LANES] = row[offset(block)..][..LANES].try_into().expect("as many lanes");
+                for lane in 0..LANES {
+                    sums[lane] += value * row[lane];
+                }
+            }
+        }
+        for (block, sums) in sums.iter().enumerate() {
+            scores[offset(block)..][..LANES].copy_from_slice(sums);
+        }
+    }
+
     /// The index of the weight of one feature and label, if there is one that is trained.
     #[inline]
     pub fn parameter(&self, feature: u32, label: u32) -> Option<usize> {
@@ -172,6 +236,27 @@ mod tests {
             assert_eq!(numbers, [3, 1, 2, 0]);
             assert_eq!((layout.features(), layout.parameters()), (4, 9 + 9 + 3));
             check(&layout, &rows, &numbers, fill);
+        }
+    }
+
+    /// Dimensions below a block, of whole blocks, between, and beyond the largest that is summed in registers.
+    #[test]
+    fn scores_of_all_features_are_those_of_one_after_the_other_to_the_bit() {
+        for dimension in [1, 3, 7, 8, 9, 13, 16, 23, 49, 64, 65, 130] {
+            let labels = |feature: u32| (0..dimension as u32).filter(move |label| label % 9 <= feature);
+            let rows: Vec<Vec<u32>> = (0..9).map(|feature| labels(feature).collect()).collect();
+            let (layout, numbers) = RowLayout::new(dimension, &rows, &[1; 9], true);
+            let weights: Vec<f32> = (0..layout.parameters()).map(|at| 1.0 / (3.0 + at as f32)).collect();
+            let features: Vec<u32> = [8, 7, 0, 1, 6, 8, 2].map(|at: usize| numbers[at]).to_vec();
+            for values in [vec![], (0..7).map(|at| 0.1 + at as f32).collect()] {
+                let mut expected = vec![0.3; dimension];
+                for (at, &feature) in features.iter().enumerate() {
+                    layout.add_scores(feature, *values.get(at).unwrap_or(&1.0), &weights, &mut expected);
+                }
+                let mut scores = vec![0.3; dimension];
+                layout.add_all_scores(&features, &values, &weights, &mut scores);
+                assert_eq!(scores, expected, "{dimension} labels");
+            }
         }
     }
 

@@ -35,7 +35,9 @@ struct ShortRows {
     /// The first weight of each token; one more at the end.
     starts: Vec<usize>,
     weights: Vec<u32>,
-    labels: Vec<u16>,
+    /// For each weight the number that it is added to, counted over the rows of all tokens from the first one on; it may
+    /// wrap around.
+    places: Vec<u32>,
 }
 
 /// The most weights of a row that is written out.
@@ -114,12 +116,20 @@ impl Sentences {
         (&self.features[range.clone()], self.values.get(range).unwrap_or(&[]))
     }
 
-    /// The places of the weights of a token's short rows, and their labels.
+    /// Where the weights of the short rows of some tokens stand, and for each the place that it speaks of in a table with
+    /// a row of `width` numbers for each of these tokens. One list for all of them: there are so few of a token that a
+    /// processor could not foresee its end.
     #[inline(always)]
-    pub(crate) fn short_rows(&self, token: usize) -> (&[u32], &[u16]) {
-        let Some([start, end]) = self.short.starts.get(token..token + 2) else { return (&[], &[]) };
-        let range = *start..*end;
-        (&self.short.weights[range.clone()], &self.short.labels[range])
+    pub(crate) fn short_rows(
+        &self,
+        tokens: Range<usize>,
+        width: usize,
+    ) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let bound = |token: usize| *self.short.starts.get(token).unwrap_or(&0);
+        let range = bound(tokens.start)..bound(tokens.end);
+        let first = (tokens.start * width) as u32;
+        let places = self.short.places[range.clone()].iter().map(move |place| place.wrapping_sub(first));
+        self.short.weights[range].iter().zip(places).map(|(&weight, place)| (weight as usize, place as usize))
     }
 
     /// Writes out the short rows of features whose value is 1; these features, and those that are worth nothing, come
@@ -128,7 +138,8 @@ impl Sentences {
         let (short, plain) = (&mut self.short, self.values.is_empty());
         short.starts.push(0);
         let (mut others, mut other_values) = (Vec::new(), Vec::new());
-        for bounds in self.feature_starts.windows(2) {
+        for (token, bounds) in self.feature_starts.windows(2).enumerate() {
+            let first = (token * rows.dimension()) as u32;
             let range = bounds[0] as usize..bounds[1] as usize;
             let features = &mut self.features[range.clone()];
             let values = if plain { &mut [] } else { &mut self.values[range] };
@@ -141,7 +152,7 @@ impl Sentences {
                 let is_written = match rows.row(feature) {
                     Row::Sparse(start, labels) if value == 1.0 && labels.len() <= SHORT => {
                         short.weights.extend((start as u32..).take(labels.len()));
-                        short.labels.extend(labels.iter().map(|&label| label as u16));
+                        short.places.extend(labels.iter().map(|&label| first.wrapping_add(label)));
                         true
                     }
                     _ => value == 0.0,
@@ -184,8 +195,7 @@ impl Sentences {
     /// The memory that the arrays take, in bytes.
     pub fn bytes(&self) -> usize {
         let words = self.starts.len() + self.feature_starts.len() + self.pair_starts.len() + self.gold.len();
-        let short =
-            4 * self.short.long_ends.len() + 8 * self.short.starts.len() + 6 * self.short.weights.len();
+        let short = 4 * self.short.long_ends.len() + 8 * (self.short.starts.len() + self.short.weights.len());
         short
             + 4 * (words
                 + self.features.len()

@@ -105,7 +105,8 @@ impl Window {
         nodes.clear();
         nodes.resize(place.gold.len() * labels, 0.0);
         for (at, scores) in nodes.chunks_exact_mut(labels).enumerate().filter(|(at, _)| self.nodes[*at]) {
-            node_scores(corpus, &corpus.sentences, place.start + at, group, scale, entries, scores);
+            let token = place.start + at..place.start + at + 1;
+            node_scores(corpus, &corpus.sentences, token, group, scale, entries, scores);
         }
         for (context, start) in place.contexts.into_iter().zip([0, nodes.len() - labels]) {
             border.clear();
@@ -229,16 +230,25 @@ vectorized! {
         gradient: &mut G,
     ) {
         let (space, sentences) = (&piece.corpus.space, &piece.corpus.sentences);
-        for (at, excess) in excess.chunks_exact(space.labels()).enumerate().filter(|(at, _)| piece.trains_node(*at)) {
-            let excess = space.parts.spread(excess, entries);
-            let (features, values) = sentences.long_rows(start + at);
+        let (labels, width) = (space.labels(), space.nodes.dimension());
+        // Short rows of all tokens at once, where the numbers of all of them lie in one table.
+        let at_once = space.parts.is_empty() && piece.window.is_none() && !piece.locked_nodes;
+        for (at, excess) in excess.chunks_exact(labels).enumerate().filter(|(at, _)| piece.trains_node(*at)) {
+            let (token, excess) = (start + at, space.parts.spread(excess, entries));
+            let (features, values) = sentences.long_rows(token);
             for (place, &feature) in features.iter().enumerate() {
                 let value = weight * values.get(place).unwrap_or(&1.0);
                 space.nodes.add_gradient(feature, value, excess, gradient);
             }
-            let (weights, labels) = sentences.short_rows(start + at);
-            for (&index, &label) in weights.iter().zip(labels) {
-                gradient.add(index as usize, weight * excess[label as usize]);
+            if !at_once {
+                for (index, place) in sentences.short_rows(token..token + 1, width) {
+                    gradient.add(index, weight * excess[place]);
+                }
+            }
+        }
+        if at_once {
+            for (index, place) in sentences.short_rows(start..start + excess.len() / labels, width) {
+                gradient.add(index, weight * excess[place]);
             }
         }
     }

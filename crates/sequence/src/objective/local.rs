@@ -148,6 +148,7 @@ impl<'a> LocalPieces<'a> {
             if *kept != Some(group) {
                 let weights = &weights.values[group * size..(group + 1) * size];
                 let LocalWorkspace { nodes, entries, .. } = workspace;
+                let token = token..token + 1;
                 node_scores(self.corpus, &self.corpus.sentences, token, weights, 1.0, entries, nodes);
                 *kept = Some(group);
             }

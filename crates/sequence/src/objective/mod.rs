@@ -14,6 +14,8 @@ mod single_sums;
 #[path = "../../tests/unit/objectives.rs"]
 mod tests;
 
+use std::ops::Range;
+
 use consonant_learn::LearnError;
 use consonant_learn::problem::{Differentiate, Problem, Separate, Separation, Weights};
 use consonant_learn::sparse::{Gradient, SparseVector};
@@ -242,12 +244,12 @@ impl<G: Gradient + ?Sized> Gradient for Offset<'_, G> {
     }
 }
 
-/// Writes the node scores of a token: the sum of its features' rows. `entries` is scratch space.
+/// Writes the node scores of tokens: for each the sum of its features' rows. `entries` is scratch space.
 #[inline(always)]
 pub(crate) fn node_scores(
     corpus: &Corpus,
     sentences: &Sentences,
-    token: usize,
+    tokens: Range<usize>,
     group: &[f32],
     scale: f32,
     entries: &mut Vec<f32>,
@@ -256,28 +258,30 @@ pub(crate) fn node_scores(
     let space = &corpus.space;
     if space.parts.is_empty() {
         scores.fill(0.0);
-        add_rows(space, sentences, token, group, scores);
+        add_rows(space, sentences, tokens, group, scores);
     } else {
+        let width = space.parts.entries();
         entries.clear();
-        entries.resize(space.parts.entries(), 0.0);
-        add_rows(space, sentences, token, group, entries);
-        space.parts.gather(entries, scores);
+        entries.resize(tokens.len() * width, 0.0);
+        add_rows(space, sentences, tokens, group, entries);
+        let rows = entries.chunks_exact(width).zip(scores.chunks_exact_mut(space.labels()));
+        rows.for_each(|(entries, scores)| space.parts.gather(entries, scores));
     }
     if scale != 1.0 {
         scores.iter_mut().for_each(|score| *score *= scale);
     }
 }
 
-/// Adds the rows of a token's features.
+/// Adds the rows of the tokens' features.
 #[inline(always)]
-fn add_rows(space: &Space, sentences: &Sentences, token: usize, group: &[f32], entries: &mut [f32]) {
-    let (features, values) = sentences.long_rows(token);
-    for (at, &feature) in features.iter().enumerate() {
-        space.nodes.add_scores(feature, *values.get(at).unwrap_or(&1.0), group, entries);
+fn add_rows(space: &Space, sentences: &Sentences, tokens: Range<usize>, group: &[f32], entries: &mut [f32]) {
+    let width = space.nodes.dimension();
+    for (token, entries) in tokens.clone().zip(entries.chunks_exact_mut(width)) {
+        let (features, values) = sentences.long_rows(token);
+        space.nodes.add_all_scores(features, values, group, entries);
     }
-    let (weights, labels) = sentences.short_rows(token);
-    for (&weight, &label) in weights.iter().zip(labels) {
-        entries[label as usize] += group[weight as usize];
+    for (weight, place) in sentences.short_rows(tokens, width) {
+        entries[place] += group[weight];
     }
 }
 
@@ -311,9 +315,7 @@ vectorized! {
         let ((sentences, sentence), (group, scale)) = (place, weights);
         let (range, labels) = (sentences.range(sentence), corpus.space.labels());
         nodes.resize(range.len() * labels, 0.0);
-        for (token, scores) in range.clone().zip(nodes.chunks_exact_mut(labels)) {
-            node_scores(corpus, sentences, token, group, scale, entries, scores);
-        }
+        node_scores(corpus, sentences, range.clone(), group, scale, entries, nodes);
         edges.clear();
         if corpus.space.has_pairs() {
             edges.resize(range.len().saturating_sub(1) * labels * labels, 0.0);

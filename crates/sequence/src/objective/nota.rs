@@ -172,7 +172,8 @@ impl<'a> NotaPiece<'a> {
         workspace.nodes.resize(labels, 0.0);
         workspace.probabilities.resize(labels, 0.0);
         let NotaWorkspace { nodes, entries, .. } = workspace;
-        node_scores(self.corpus, &self.corpus.sentences, token, group, weights.scale, entries, nodes);
+        let here = token..token + 1;
+        node_scores(self.corpus, &self.corpus.sentences, here, group, weights.scale, entries, nodes);
         let most = EdgeSums::exponentiate(&workspace.nodes, &mut workspace.values);
         workspace.excess.clear();
         workspace.excess.resize(labels, 0.0);

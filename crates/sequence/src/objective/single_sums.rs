@@ -24,6 +24,8 @@ pub(crate) struct SingleSums {
     /// exp(score − shift), rows by previous label and rows by label.
     by_previous: Vec<f32>,
     by_label: Vec<f32>,
+    /// For each place of a row 0 if there is a label, minus infinity if there is none.
+    past_end: Vec<f32>,
     shift: f64,
     factors: Vec<f32>,
     alpha: Vec<f32>,
@@ -46,6 +48,9 @@ impl SingleSums {
         self.by_previous.resize(labels * self.stride, 0.0);
         self.by_label.clear();
         self.by_label.resize(labels * self.stride, 0.0);
+        self.past_end.clear();
+        self.past_end.resize(labels, 0.0);
+        self.past_end.resize(self.stride, f32::NEG_INFINITY);
         for previous in 0..labels {
             for label in 0..labels {
                 let potential = (scores[previous * labels + label] - most).exp();
@@ -91,10 +96,11 @@ fn exp(x: f32) -> f32 {
     let shifted = kept * std::f32::consts::LOG2_E + ROUND;
     let k = shifted - ROUND;
     let r = (kept - k * 0.693_359_4) + k * 2.121_944_4e-4;
-    let mut p = 1.0 / 5040.0;
-    for inverse in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
-        p = p * r + inverse;
-    }
+    // The series up to r^7, in pairs that do not wait for each other.
+    let square = r * r;
+    let low = (1.0 + r) + (0.5 + r * (1.0 / 6.0)) * square;
+    let high = (1.0 / 24.0 + r * (1.0 / 120.0)) + (1.0 / 720.0 + r * (1.0 / 5040.0)) * square;
+    let p = low + high * (square * square);
     let power = f32::from_bits(shifted.to_bits().wrapping_add(127) << 23);
     if x > -87.0 { p * power } else { 0.0 }
 }
@@ -127,14 +133,30 @@ vectorized! {
 /// Fills factors, alpha and the inverses of the scales; returns the logarithm of the sum.
 #[inline(always)]
 fn forward_by(stride: usize, sums: &mut SingleSums, nodes: &[f32]) -> f64 {
-    let SingleSums { labels, by_previous, shift, factors, alpha, inverses, .. } = sums;
+    let SingleSums { labels, by_previous, past_end, shift, factors, alpha, inverses, .. } = sums;
     let labels = *labels;
     let (mut log_sum, mut product) = (0.0, 1.0);
     // All exponentials first: they need not wait for each other, as the sums below must.
-    for (nodes, factors) in nodes.chunks_exact(labels).zip(factors.chunks_exact_mut(stride)) {
-        factors[..labels].copy_from_slice(nodes);
-        factors[labels..].fill(f32::NEG_INFINITY);
-        log_sum += f64::from(exponentials(factors));
+    for position in 0..inverses.len() {
+        let factors = &mut factors[position * stride..(position + 1) * stride];
+        match nodes.get(position * labels..position * labels + stride) {
+            // What comes after the row is read with it and then ruled out: whole vectors are copied.
+            Some(nodes) => {
+                let places = factors.iter_mut().zip(nodes).zip(&*past_end);
+                places.for_each(|((factor, node), past_end)| *factor = node + past_end);
+            }
+            None => {
+                factors[..labels].copy_from_slice(&nodes[position * labels..(position + 1) * labels]);
+                factors[labels..].fill(f32::NEG_INFINITY);
+            }
+        }
+        let most = largest(factors);
+        // The place of the inverse is free until the sums are there.
+        inverses[position] = most;
+        log_sum += f64::from(most);
+    }
+    for (factors, most) in factors.chunks_exact_mut(stride).zip(&*inverses) {
+        factors.iter_mut().for_each(|value| *value = exp(*value - most));
     }
     // Each column is scaled when the next is there: a sum and a division that the next column would wait for.
     let mut inverse = 1.0;
@@ -146,18 +168,17 @@ fn forward_by(stride: usize, sums: &mut SingleSums, nodes: &[f32]) -> f64 {
             alpha.copy_from_slice(factors);
         } else {
             let before = &mut before[(position - 1) * stride..];
-            weighted_rows(&before[..labels], by_previous, alpha);
-            alpha.iter_mut().zip(factors).for_each(|(alpha, factor)| *alpha *= factor * inverse);
+            weighted_rows(&before[..labels], by_previous, Some((inverse, factors)), alpha);
             before.iter_mut().for_each(|value| *value *= inverse);
             log_sum += *shift;
         }
-        let scale = total(alpha);
-        product *= f64::from(scale);
+        let sum = total(alpha);
+        product *= f64::from(sum);
         if !NO_LOGARITHM_YET.contains(&product) {
             log_sum += product.ln();
             product = 1.0;
         }
-        inverse = 1.0 / scale;
+        inverse = 1.0 / sum;
         inverses[position] = inverse;
     }
     let last = (inverses.len() - 1) * stride;
@@ -190,7 +211,7 @@ fn backward_by(
             for ((inflow, factor), beta) in inflow.iter_mut().zip(&factors[here]).zip(&*beta) {
                 *inflow = factor * beta * inverses[position];
             }
-            weighted_rows(&inflow[..labels], by_label, &mut before[(position - 1) * stride..]);
+            weighted_rows(&inflow[..labels], by_label, None, &mut before[(position - 1) * stride..]);
         }
     }
     // The first position has no inflow, the last passes nothing on.
@@ -248,22 +269,31 @@ impl Cells<'_> {
     }
 }
 
-/// Replaces the scores of a padded row by exp(score − largest score); returns the largest score.
+/// The largest score of a padded row.
 #[inline(always)]
-fn exponentials(row: &mut [f32]) -> f32 {
+fn largest(row: &[f32]) -> f32 {
     let mut lanes = [f32::NEG_INFINITY; LANES];
     for chunk in row.chunks_exact(LANES) {
         for lane in 0..LANES {
             lanes[lane] = if chunk[lane] > lanes[lane] { chunk[lane] } else { lanes[lane] };
         }
     }
-    let most = lanes.iter().fold(f32::NEG_INFINITY, |most, &lane| if lane > most { lane } else { most });
-    row.iter_mut().for_each(|value| *value = exp(*value - most));
-    most
+    folded(lanes, |one, other| if one > other { one } else { other })
 }
 
-/// The sum of a padded row.
+/// All lanes as one number, half with half: three steps that wait for each other instead of seven.
 #[inline(always)]
+fn folded(lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut four = [0.0; 4];
+    for lane in 0..4 {
+        four[lane] = join(lanes[lane], lanes[lane + 4]);
+    }
+    join(join(four[0], four[2]), join(four[1], four[3]))
+}
+
+/// The sum of a padded row. Never inlined: the compiler would take the whole loop over a sentence apart into pairs of
+/// numbers, because the last steps of this sum are in pairs.
+#[inline(never)]
 fn total(row: &[f32]) -> f32 {
     let mut sums = [0.0f32; LANES];
     for chunk in row.chunks_exact(LANES) {
@@ -271,7 +301,7 @@ fn total(row: &[f32]) -> f32 {
             sums[lane] += chunk[lane];
         }
     }
-    sums.iter().sum()
+    folded(sums, |one, other| one + other)
 }
 
 /// `sums[j] += weight · row[j]`.
@@ -282,15 +312,29 @@ fn add<const WIDTH: usize>(sums: &mut [f32; WIDTH], weight: f32, row: &[f32; WID
     }
 }
 
-/// `out[j] = Σ_i weights[i] · rows[i·out.len() + j]`; the sums of a block of columns stay in registers.
+/// `out[j] = Σ_i weights[i] · rows[i·out.len() + j]`, times a scale and a factor of its own, if there are any; the sums of a block of columns stay in
+/// registers.
 #[inline(always)]
-fn weighted_rows(weights: &[f32], rows: &[f32], out: &mut [f32]) {
+fn weighted_rows(weights: &[f32], rows: &[f32], factors: Option<(f32, &[f32])>, out: &mut [f32]) {
     #[inline(always)]
-    fn block<const WIDTH: usize>(weights: &[f32], rows: &[f32], offset: usize, out: &mut [f32]) -> usize {
+    fn block<const WIDTH: usize>(
+        weights: &[f32],
+        rows: &[f32],
+        factors: Option<(f32, &[f32])>,
+        offset: usize,
+        out: &mut [f32],
+    ) -> usize {
         let mut sums = [0.0f32; WIDTH];
         for (row, &weight) in rows.chunks_exact(out.len()).zip(weights) {
             let row: &[f32; WIDTH] = row[offset..offset + WIDTH].try_into().expect("a block of this width");
             add(&mut sums, weight, row);
+        }
+        if let Some((scale, factors)) = factors {
+            let factors: &[f32; WIDTH] =
+                factors[offset..offset + WIDTH].try_into().expect("a block of this width");
+            for lane in 0..WIDTH {
+                sums[lane] *= factors[lane] * scale;
+            }
         }
         out[offset..offset + WIDTH].copy_from_slice(&sums);
         WIDTH
@@ -298,10 +342,10 @@ fn weighted_rows(weights: &[f32], rows: &[f32], out: &mut [f32]) {
     let mut offset = 0;
     while offset < out.len() {
         offset += match out.len() - offset {
-            8 => block::<8>(weights, rows, offset, out),
-            16 => block::<16>(weights, rows, offset, out),
-            24 => block::<24>(weights, rows, offset, out),
-            _ => block::<32>(weights, rows, offset, out),
+            8 => block::<8>(weights, rows, factors, offset, out),
+            16 => block::<16>(weights, rows, factors, offset, out),
+            24 => block::<24>(weights, rows, factors, offset, out),
+            _ => block::<32>(weights, rows, factors, offset, out),
         };
     }
 }

@@ -267,7 +267,7 @@ fn short_rows_and_shut_weights_give_losses_of_the_definition_and_gradients_of_fi
         }
         let corpus = builder.finish().unwrap();
         assert!((0..corpus.sentences.tokens()).all(|token| {
-            !corpus.sentences.short_rows(token).0.is_empty()
+            corpus.sentences.short_rows(token..token + 1, 9).count() > 0
                 && !corpus.sentences.long_rows(token).0.is_empty()
         }));
         let (space, diagram) = (&corpus.space, Diagram::likelihood(order));
@@ -326,7 +326,8 @@ fn nota_losses_are_those_of_the_paper() {
             for (position, &label) in gold.iter().enumerate() {
                 let token = corpus.sentences.range(sentence).start + position;
                 let mut nodes = vec![0.0; labels as usize];
-                node_scores(&corpus, &corpus.sentences, token, &weights, 1.0, &mut Vec::new(), &mut nodes);
+                let here = token..token + 1;
+                node_scores(&corpus, &corpus.sentences, here, &weights, 1.0, &mut Vec::new(), &mut nodes);
                 let mut pairs = vec![0.0; (labels * labels) as usize];
                 add_pair_scores(&corpus, &corpus.sentences, token, &weights, 1.0, &mut pairs);
                 let score = |previous: Option<u32>, label: u32| {
