@@ -22,9 +22,26 @@ struct Attributes {
     /// Whether attributes of value 0 are told of: they say which weights there are, and change no score.
     zeros: bool,
     name: String,
-    /// The keys of the first dictionary, in its order, each with its colon: others mostly have the same keys, and the
-    /// very same objects where they are written as constants.
-    keys: Vec<(Py<PyString>, String)>,
+    /// The keys of the first dictionary, in its order: others mostly have the same.
+    keys: Vec<Key>,
+}
+
+/// A key that is expected again.
+struct Key {
+    object: Py<PyString>,
+    /// The key and a colon, and behind them the value that came last.
+    name: String,
+    /// How long the key is with its colon.
+    length: usize,
+}
+
+impl Key {
+    /// Whether a key is this one: the very same object, or the same text.
+    fn is(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let same = |key: &Bound<'_, PyString>| Ok(key.to_str()? == &self.name[..self.length - 1]);
+        let text = || key.cast_exact::<PyString>().map_or(Ok(false), same);
+        if self.object.as_ptr() == key.as_ptr() { Ok(true) } else { text() }
+    }
 }
 
 /// More keys of a dictionary are not remembered.
@@ -48,22 +65,36 @@ impl Attributes {
         let (start, size, mut place) = (self.name.len(), item.len(), 0);
         for at in 0.. {
             let Some((key, value)) = next_entry(item, &mut place) else { break };
-            self.name.truncate(start);
             // Nothing of Python's runs for texts and truths, so that they need not be owned.
-            let known = self.push_key(at, &key)?;
-            if known && let Ok(text) = value.cast::<PyString>() {
-                self.name.push_str(text.to_str()?);
-                each(&self.name, 1.0);
-                continue;
+            if start == 0
+                && let Some(known) = self.keys.get_mut(at)
+                && known.is(&key)?
+            {
+                if let Ok(text) = value.cast_exact::<PyString>() {
+                    known.name.truncate(known.length);
+                    known.name.push_str(text.to_str()?);
+                    each(&known.name, 1.0);
+                    continue;
+                }
+                if let Ok(truth) = value.cast::<PyBool>() {
+                    let number = f32::from(u8::from(truth.is_true()));
+                    if number != 0.0 || self.zeros {
+                        each(&known.name[..known.length - 1], number);
+                    }
+                    continue;
+                }
             }
-            if known && let Ok(truth) = value.cast::<PyBool>() {
-                self.number(f32::from(u8::from(truth.is_true())), each);
-                continue;
-            }
+            self.name.truncate(start);
             let (key, value) = (key.to_owned(), value.to_owned());
-            if !known {
-                self.push(&key)?;
-                self.name.push(':');
+            self.push(&key)?;
+            self.name.push(':');
+            if start == 0
+                && at == self.keys.len()
+                && at < MOST_KEYS
+                && let Ok(object) = key.cast::<PyString>()
+            {
+                let (object, name) = (object.clone().unbind(), self.name.clone());
+                self.keys.push(Key { object, length: name.len(), name });
             }
             if let Ok(text) = value.cast::<PyString>() {
                 self.name.push_str(text.to_str()?);
@@ -90,24 +121,6 @@ impl Attributes {
             self.name.pop();
             each(&self.name, number);
         }
-    }
-
-    /// Adds the key at a place of a dictionary and a colon, if the key is a text.
-    fn push_key(&mut self, at: usize, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        if let Some((known, text)) = self.keys.get(at)
-            && known.as_ptr() == key.as_ptr()
-        {
-            self.name.push_str(text);
-            return Ok(true);
-        }
-        let Ok(key) = key.cast::<PyString>() else { return Ok(false) };
-        let start = self.name.len();
-        self.name.push_str(key.to_str()?);
-        self.name.push(':');
-        if at == self.keys.len() && at < MOST_KEYS {
-            self.keys.push((key.clone().unbind(), self.name[start..].to_owned()));
-        }
-        Ok(true)
     }
 
     fn names(&mut self, item: &Bound<'_, PyAny>, each: &mut impl FnMut(&str, f32)) -> PyResult<()> {
