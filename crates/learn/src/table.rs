@@ -352,7 +352,13 @@ impl TableBuilder {
         // Sorted by key, a feature's slot and its neighbours depend on the set of features, not on their
         // order.
         self.keys.sort_unstable();
-        let capacity = self.keys.len() + self.keys.len() * 2 / 5 + 1;
+        // The fuller, the more slots are looked at on the way to a key. Half precision is for models that are to be
+        // small.
+        let spare = match self.precision {
+            Precision::Half => self.keys.len() * 2 / 5,
+            Precision::Single => self.keys.len(),
+        };
+        let capacity = self.keys.len() + spare + 1;
         let mut slots = vec![EMPTY; 3 * capacity];
         for &(key, row) in &self.keys {
             let mut at = ((u128::from(key) * capacity as u128) >> 64) as usize;
