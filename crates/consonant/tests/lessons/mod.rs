@@ -139,6 +139,18 @@ impl Lesson {
         changed: &Value,
         watch: &mut Watch<'_>,
     ) -> Result<Trained, Error> {
+        self.train_from(None, train, dev, changed, watch)
+    }
+
+    /// The same, going on from a model.
+    pub fn train_from(
+        &self,
+        initial: Option<&[u8]>,
+        train: &Path,
+        dev: Option<&Path>,
+        changed: &Value,
+        watch: &mut Watch<'_>,
+    ) -> Result<Trained, Error> {
         let mut values = self.settings.as_object().unwrap().clone();
         values.extend(changed.as_object().unwrap().clone());
         let source = vec![train.to_path_buf()];
@@ -147,6 +159,7 @@ impl Lesson {
         let files = TrainingFiles {
             sources,
             dev: dev.map(Path::to_path_buf).into_iter().collect(),
+            initial: initial.map(Model::from_bytes).transpose()?,
             annotator: (self.task == "summarizer").then_some(&ByRules as &dyn Annotate),
             ..TrainingFiles::default()
         };
