@@ -95,6 +95,13 @@ pub(crate) mod faults {
     thread_local! {
         static CALLS: Cell<Option<usize>> = const { Cell::new(None) };
         static ROOM: Cell<Option<usize>> = const { Cell::new(None) };
+        static IS_FATAL: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Ends the process at call number `call`, counted from 0, as if it were killed there.
+    pub(crate) fn kill_at(call: usize) {
+        CALLS.set(Some(call + 1));
+        IS_FATAL.set(true);
     }
 
     /// Runs `work` with a failure of call number `calls`, counted from 0, and a disk with `room` bytes left. Says
@@ -110,6 +117,7 @@ pub(crate) mod faults {
 
     pub(super) fn call() -> io::Result<()> {
         match CALLS.get() {
+            Some(1) if IS_FATAL.get() => std::process::abort(),
             Some(1) => {
                 CALLS.set(Some(0));
                 Err(io::Error::other("a failure that was asked for"))

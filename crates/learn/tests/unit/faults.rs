@@ -1,13 +1,16 @@
 //! Every call that touches a file fails once, and every byte may be the last that fits on the disk: what was
 //! there before is still there, or what was written is there as a whole.
 
+use std::env;
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
 use super::faults;
 use crate::LearnError;
+use crate::file::remove_orphans;
 use crate::model::{Model, ModelWriter};
 use crate::trainer::{Method, Outcome, Run};
 
@@ -120,5 +123,39 @@ fn a_training_that_a_disk_ended_goes_on_to_the_same_bits() {
             // A checkpoint has some thousand bytes, and each of them is written in the same way.
             room += 997;
         }
+    }
+}
+
+/// A process of its own trains, and ends without a word at each of its calls in turn: creating, writing, flushing and
+/// renaming a checkpoint, and reading and removing it.
+#[test]
+fn a_training_that_was_killed_at_any_call_goes_on_to_the_same_bits() {
+    let task = classes::Classes::generate(40, true);
+    if let (Ok(folder), Ok(call)) = (env::var("CONSONANT_TEST_FOLDER"), env::var("CONSONANT_TEST_CALL")) {
+        faults::kill_at(call.parse().unwrap());
+        train(&task, Method::AveragedPerceptron, &Path::new(&folder).join("c")).unwrap();
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c");
+    let straight = train(&task, Method::AveragedPerceptron, &path).unwrap().weights;
+    let mut left = 0;
+    for call in 0.. {
+        let mut child = Command::new(env::current_exe().unwrap());
+        child.args([
+            "--exact",
+            "disk::tests::a_training_that_was_killed_at_any_call_goes_on_to_the_same_bits",
+        ]);
+        child.env("CONSONANT_TEST_FOLDER", folder.path()).env("CONSONANT_TEST_CALL", call.to_string());
+        let ended = child.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+        if ended.success() {
+            assert!(call >= 20 && left > 10, "{call} calls, {left} checkpoints");
+            break;
+        }
+        left += usize::from(path.exists());
+        assert_eq!(train(&task, Method::AveragedPerceptron, &path).unwrap().weights, straight, "call {call}");
+        // What the dead process was writing is in nobody's way.
+        remove_orphans(&path);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "call {call}");
     }
 }
