@@ -2,7 +2,8 @@
 //!
 //! A lemma is an edit of its form: how it is capitalized, what goes in front and behind, what comes there. Edits are labels like any
 //! others, so a word never seen before has a lemma too; a word that was seen has one of the lemmas it was seen with. Features follow from
-//! form and tag in the same way. Both are chains without a memory, of the tagger's machinery.
+//! form and tag in the same way. Both are chains without a memory, of the tagger's machinery. Data that have only one of the two train
+//! only that one.
 //!
 //! ```
 //! use consonant_lemmatizer::{Lemmatizer, LemmatizerOptions, LemmatizerSettings};
@@ -103,7 +104,7 @@ struct Description {
 /// A trained lemmatizer.
 #[derive(Debug)]
 pub struct Lemmatizer {
-    lemmas: Tagger,
+    lemmas: Option<Tagger>,
     feats: Option<Tagger>,
     description: Description,
 }
@@ -186,33 +187,43 @@ impl Task for Lemmatizer {
             watch.note(format!("{column}:"));
             Tagger::train(data, &chain, watch)
         };
-        let lemmas = one(Column::Lemma, watch)?;
+        let has_lemmas = words().any(|(sentence, word)| sentence.lemma(word) != "_");
+        let lemmas = (has_lemmas || !feats).then(|| one(Column::Lemma, watch)).transpose()?;
         // A checkpoint belongs to one chain.
-        watch.checkpoint = None;
+        if lemmas.is_some() {
+            watch.checkpoint = None;
+        }
         let feats = feats.then(|| one(Column::Feats, watch)).transpose()?;
         let settings =
             LemmatizerSettings { given: Some(given), feats: Some(feats.is_some()), ..settings.clone() };
         let feats_accuracy = feats.as_ref().and_then(|feats| feats.score);
-        let description =
-            Description { settings, epoch: lemmas.epoch, accuracy: lemmas.score, feats_accuracy };
+        let accuracy = lemmas.as_ref().and_then(|lemmas| lemmas.score);
+        let chains = [("lemmas", "lemmas", &lemmas), ("feats", "features", &feats)];
+        let chains =
+            || chains.iter().filter_map(|(section, name, chain)| Some((section, name, chain.as_ref()?)));
+        let (epoch, score) = chains().next().map_or((0, None), |(_, _, first)| (first.epoch, first.score));
+        let description = Description { settings, epoch, accuracy, feats_accuracy };
         let mut model = ModelWriter::new(TASK, json!(description));
-        model.array("lemmas", &lemmas.model.to_bytes());
-        let mut summary = format!("lemmas: {}", lemmas.summary);
-        if let Some(feats) = feats {
-            model.array("feats", &feats.model.to_bytes());
-            summary += &format!("; features: {}", feats.summary);
+        for (section, _, chain) in chains() {
+            model.array(*section, &chain.model.to_bytes());
         }
-        Ok(Trained { model, epoch: lemmas.epoch, score: lemmas.score, summary })
+        let told: Vec<String> =
+            chains().map(|(_, name, chain)| format!("{name}: {}", chain.summary)).collect();
+        Ok(Trained { model, epoch, score, summary: told.join("; ") })
     }
 
     fn open(model: &Model) -> Result<Self, LemmatizerError> {
         let description = model.settings(TASK)?;
-        let feats = model.has("feats").then(|| model.inner("feats")).transpose()?;
-        Ok(Self {
-            lemmas: Tagger::open(&model.inner("lemmas")?)?,
-            feats: feats.as_ref().map(Tagger::open).transpose()?,
-            description,
-        })
+        let chain = |section: &str| -> Result<Option<Tagger>, LemmatizerError> {
+            let inner = model.has(section).then(|| model.inner(section)).transpose()?;
+            Ok(inner.as_ref().map(Tagger::open).transpose()?)
+        };
+        let (lemmas, feats) = (chain("lemmas")?, chain("feats")?);
+        if lemmas.is_none() && feats.is_none() {
+            // The error of a model that lacks the section which it cannot be without.
+            model.inner("lemmas")?;
+        }
+        Ok(Self { lemmas, feats, description })
     }
 
     fn decode(
@@ -224,7 +235,7 @@ impl Task for Lemmatizer {
         if !items.is_empty() && !items.iter().any(tagged) {
             return Err(LemmatizerError::NoTags);
         }
-        let lemmas = Some(&self.lemmas).filter(|_| !options.keep_lemmas);
+        let lemmas = self.lemmas.as_ref().filter(|_| !options.keep_lemmas);
         let feats = self.feats.as_ref().filter(|_| !options.keep_feats);
         let nothing =
             |sentence: &Sentence| Unit { certificate: Certificate::exact(0.0), tokens: sentence.len() };
@@ -240,7 +251,10 @@ impl Task for Lemmatizer {
     }
 
     fn inspect(&self, top: usize) -> Inspection {
-        let shown = self.lemmas.inspect(top);
+        let shown = match (&self.lemmas, &self.feats) {
+            (Some(chain), _) | (None, Some(chain)) => chain.inspect(top),
+            (None, None) => Inspection::default(),
+        };
         match &self.feats {
             Some(feats) => shown.fact("labels of features", feats.chain().labels().len()),
             None => shown,
@@ -248,6 +262,7 @@ impl Task for Lemmatizer {
     }
 
     fn explain(&self, item: &Sentence) -> Option<Result<Vec<Explanation>, LemmatizerError>> {
-        self.lemmas.explain(item).map(|explained| explained.map_err(Into::into))
+        let chain = self.lemmas.as_ref().or(self.feats.as_ref())?;
+        chain.explain(item).map(|explained| explained.map_err(Into::into))
     }
 }
