@@ -13,6 +13,8 @@ static INCOMPLETE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Whether there is work that can be kept, so that the first interrupt asks for it.
 static WORTH_KEEPING: AtomicBool = AtomicBool::new(false);
+/// Whether a model is being trained.
+static TRAINING: AtomicBool = AtomicBool::new(false);
 static STOP: AtomicBool = AtomicBool::new(false);
 
 /// Whether somebody else hears signals and ends the process in good order.
@@ -60,10 +62,24 @@ fn heard(code: u8) {
     }
     // The lock is never given back: no file can be finished or begun while the process ends.
     let files = incomplete();
+    if TRAINING.load(Ordering::Relaxed) && !WORTH_KEEPING.load(Ordering::Relaxed) {
+        eprintln!("interrupted before the first epoch was done: no model was written");
+    }
     for path in files.iter() {
         let _ = std::fs::remove_file(path);
     }
     std::process::exit(code.into());
+}
+
+/// From now on there is a training whose work is lost if it is interrupted, until [`keep_work`].
+pub fn begin_training() {
+    WORTH_KEEPING.store(false, Ordering::Relaxed);
+    TRAINING.store(true, Ordering::Relaxed);
+}
+
+/// The model is written.
+pub fn end_training() {
+    TRAINING.store(false, Ordering::Relaxed);
 }
 
 /// From now on the first interrupt only raises the flag of [`stop`].

@@ -202,6 +202,29 @@ fn an_interrupted_training_keeps_its_model() {
 }
 
 #[test]
+fn an_interrupt_before_the_first_epoch_says_that_there_is_no_model() {
+    let folder = tempfile::tempdir().unwrap();
+    // Its training data never end.
+    let mut child = program()
+        .args(["train", "parser", "--train", "-", "--model"])
+        .arg(folder.path().join("parser.model"))
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let files = || std::fs::read_dir(folder.path()).unwrap().count();
+    while files() == 0 {
+        std::thread::sleep(Duration::from_millis(5));
+        assert!(child.try_wait().unwrap().is_none(), "the program ended before its input did");
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(said, "interrupted before the first epoch was done: no model was written\n");
+    assert_eq!((output.status.code(), files()), (Some(130), 0));
+}
+
+#[test]
 fn an_interrupt_leaves_no_half_written_file() {
     for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
         leaves_nothing(signal, code);

@@ -39,6 +39,7 @@ const COLOURS: [&str; 6] = ["#1f5fa8", "#c8501e", "#3a7d44", "#7b4397", "#8c6d1f
 struct Axis {
     low: f64,
     high: f64,
+    step: f64,
     ticks: Vec<f64>,
 }
 
@@ -54,7 +55,18 @@ impl Axis {
             [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * magnitude).find(|&s| s >= rough).unwrap_or(rough);
         let first = (low / step).ceil() as i64;
         let last = (high / step).floor() as i64;
-        Axis { low, high, ticks: (first..=last).map(|i| i as f64 * step).collect() }
+        Axis { low, high, step, ticks: (first..=last).map(|i| i as f64 * step).collect() }
+    }
+
+    /// What stands beside a tick: as many decimals as tell it from the next.
+    fn label(&self, tick: f64) -> String {
+        let decimals = (-self.step.log10().floor()).clamp(0.0, 12.0) as usize;
+        let text = format!("{tick:.decimals$}");
+        if text.trim_start_matches('-').bytes().all(|digit| matches!(digit, b'0' | b'.')) {
+            "0".into()
+        } else {
+            text
+        }
     }
 
     fn place(&self, value: f64) -> f64 {
@@ -96,13 +108,16 @@ impl Chart {
             let at = y(tick);
             line(format_args!(r##"<path d="M{LEFT} {at:.1}H{right}" stroke="#ddd"/>"##));
             let (x, y) = (LEFT - 8.0, at + 4.0);
-            line(format_args!(r#"<text x="{x}" y="{y:.1}" text-anchor="end">{}</text>"#, digits(tick)));
+            line(format_args!(r#"<text x="{x}" y="{y:.1}" text-anchor="end">{}</text>"#, y_axis.label(tick)));
         }
         for &tick in &x_axis.ticks {
             let at = x(tick);
             line(format_args!(r##"<path d="M{at:.1} {bottom}v5" stroke="#666"/>"##));
             let y = bottom + 20.0;
-            line(format_args!(r#"<text x="{at:.1}" y="{y}" text-anchor="middle">{}</text>"#, digits(tick)));
+            line(format_args!(
+                r#"<text x="{at:.1}" y="{y}" text-anchor="middle">{}</text>"#,
+                x_axis.label(tick)
+            ));
         }
         line(format_args!(r##"<path d="M{LEFT} {TOP}V{bottom}H{right}" fill="none" stroke="#666"/>"##));
         let (middle, below) = ((LEFT + right) / 2.0, HEIGHT - 14.0);
@@ -149,6 +164,29 @@ mod tests {
         assert_eq!(axis.ticks, [2.0, 4.0, 6.0, 8.0]);
         assert_eq!(Axis::over(std::iter::empty()).low, 0.0);
         assert!(Axis::over([3.0, 3.0].into_iter()).low < 3.0);
+    }
+
+    #[test]
+    fn every_tick_has_a_label_of_its_own() {
+        for range in [[0.0, 1.0], [-3e-9, 2e-9], [5.2, 5.200_000_1], [0.0, 3e7], [99.5, 100.5]] {
+            let axis = Axis::over(range.into_iter());
+            let labels: Vec<String> = axis.ticks.iter().map(|&tick| axis.label(tick)).collect();
+            let mut distinct = labels.clone();
+            distinct.dedup();
+            assert!(labels.len() >= 2 && distinct == labels, "{range:?}: {labels:?}");
+            let series = Series {
+                name: String::new(),
+                points: vec![(range[0], range[0]), (range[1], range[1])],
+                steps: false,
+            };
+            let chart =
+                Chart { title: "t".into(), x_label: "x".into(), y_label: "y".into(), series: vec![series] };
+            let svg = chart.to_svg();
+            for label in &labels {
+                assert_eq!(svg.matches(&format!(">{label}</text>")).count(), 2, "{label} is on both axes");
+            }
+        }
+        assert_eq!(Axis::over([0.0, 1.0].into_iter()).ticks.len(), 6);
     }
 
     #[test]

@@ -153,6 +153,8 @@ pub struct Prediction<'p> {
     /// Called after each batch: how many items, the units that were decoded, the seconds it took by the
     /// clock.
     pub done: &'p mut dyn FnMut(usize, Vec<Unit>, f64),
+    /// Called with what a person may want to know of the input.
+    pub note: &'p mut dyn FnMut(String),
 }
 
 impl fmt::Debug for Prediction<'_> {
@@ -408,6 +410,9 @@ impl<T: Task> AnyTask for Entry<T> {
         if let Some(initial) = data.initial {
             trained.model.note("initial", format!("{:016x}", fingerprint_of(initial)?));
         }
+        if data.sources.iter().flat_map(|items| *items).any(Item::begins_document) {
+            trained.model.note(MARKED, true);
+        }
         if let Some(dev) = data.dev {
             calibrate::<T>(&Model::from_bytes(&trained.model.to_bytes())?, &mut trained.model, dev)?;
         }
@@ -429,7 +434,8 @@ impl<T: Task> AnyTask for Entry<T> {
     }
 
     fn open(&self, model: &Model) -> Result<Box<dyn AnyModel>, Error> {
-        Ok(Box::new(Opened(T::open(model).map_err(Error::task)?)))
+        let marked = model.metadata().get(MARKED).and_then(Value::as_bool).unwrap_or(false);
+        Ok(Box::new(Opened { task: T::open(model).map_err(Error::task)?, marked }))
     }
 
     fn stored_settings(&self, model: &Model) -> Result<String, Error> {
@@ -438,8 +444,30 @@ impl<T: Task> AnyTask for Entry<T> {
     }
 }
 
+/// The metadata of a model say so where its training data marked documents.
+const MARKED: &str = "documents_marked";
+
 #[derive(Debug)]
-struct Opened<T>(T);
+struct Opened<T> {
+    task: T,
+    /// Whether the data that it was trained on marked documents.
+    marked: bool,
+}
+
+impl<T: Task> Opened<T> {
+    /// What to know of a file that begins with these items: marks that are missing cost accuracy in silence.
+    fn missing_marks(&self, name: &str, items: &[T::Item]) -> Option<String> {
+        let reads_documents = !matches!(self.task.batch(), Batch::Items(_));
+        let is_missing =
+            self.marked && reads_documents && items.len() > 1 && !items.iter().any(Item::begins_document);
+        is_missing.then(|| {
+            format!(
+                "warning: {name} marks no documents, and the model was trained on data that does; it may find less. \
+                 Begin each document with a line `-DOCSTART-` in columns, or `# newdoc` in CoNLL-U"
+            )
+        })
+    }
+}
 
 impl<T: Task> AnyModel for Opened<T> {
     fn task(&self) -> &'static str {
@@ -447,33 +475,36 @@ impl<T: Task> AnyModel for Opened<T> {
     }
 
     fn reads(&self) -> Reads {
-        self.0.reads()
+        self.task.reads()
     }
 
     fn predict(&self, prediction: Prediction<'_>) -> Result<(), Error> {
-        let Prediction { inputs, out, given, annotator, mut problems, done } = prediction;
+        let Prediction { inputs, out, given, annotator, mut problems, done, note } = prediction;
         let options: T::Options = given.settings()?;
         for path in inputs {
             let mut reader = T::Item::open(path, T::FORMATS)?;
             let mut batch = Vec::new();
-            loop {
-                reader.read(&mut batch, self.0.batch())?;
+            for number in 0.. {
+                reader.read(&mut batch, self.task.batch())?;
                 if batch.is_empty() {
                     break;
                 }
+                if number == 0 {
+                    self.missing_marks(reader.name(), &batch).into_iter().for_each(&mut *note);
+                }
                 let start = Instant::now();
                 if let Some(annotator) = annotator {
-                    self.0.annotate(&mut batch, &options, annotator).map_err(Error::boxed)?;
+                    self.task.annotate(&mut batch, &options, annotator).map_err(Error::boxed)?;
                 }
                 if let Some(hear) = &mut problems {
-                    let Some(found) = self.0.problems(&batch, &options) else {
+                    let Some(found) = self.task.problems(&batch, &options) else {
                         return Err(
                             Usage(format!("{} solve no problems that could be written", T::PLURAL)).into()
                         );
                     };
                     hear(found.map_err(Error::task)?)?;
                 }
-                let units = self.0.decode(&mut batch, &options).map_err(Error::task)?;
+                let units = self.task.decode(&mut batch, &options).map_err(Error::task)?;
                 done(batch.len(), units, start.elapsed().as_secs_f64());
                 for item in &batch {
                     item.write(out)?;
@@ -485,7 +516,7 @@ impl<T: Task> AnyModel for Opened<T> {
     }
 
     fn inspect(&self, top: usize) -> Inspection {
-        self.0.inspect(top)
+        self.task.inspect(top)
     }
 
     fn explain(
@@ -501,7 +532,7 @@ impl<T: Task> AnyModel for Opened<T> {
                 return Ok(());
             }
             for item in &batch {
-                let Some(explained) = self.0.explain(item) else {
+                let Some(explained) = self.task.explain(item) else {
                     return Err(Usage(format!("{} give no explanations", T::PLURAL)).into());
                 };
                 each(explained.map_err(Error::task)?)?;
@@ -510,6 +541,6 @@ impl<T: Task> AnyModel for Opened<T> {
     }
 
     fn as_any(&self) -> &dyn Any {
-        &self.0
+        &self.task
     }
 }

@@ -169,6 +169,7 @@ fn a_seventh_task_costs_one_line() {
             annotator: None,
             problems: None,
             done: &mut |_, decoded, _| units.extend(decoded),
+            note: &mut |_| {},
         })
         .unwrap();
     let out = String::from_utf8(out).unwrap();

@@ -1,11 +1,12 @@
 //! Every trainer on small generated problems: it learns, its bits do not depend on threads, it resumes where
 //! it stopped.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use consonant_learn::LearnError;
 use consonant_learn::parts::{PartList, PartProblem, Parts};
-use consonant_learn::trainer::{Method, Outcome, Run, Stop, Training, TrainingAlgorithm, train};
+use consonant_learn::trainer::{Method, Outcome, Run, Stop, Training, TrainingAlgorithm, Visit, train};
 
 use self::classes::{CLASSES, Classes, INPUTS, errors, run_with};
 
@@ -19,6 +20,37 @@ fn every_method_learns() {
             run_with(&task, method, &[], Run { epochs: 30, shuffle: true, ..Run::default() }).unwrap();
         let wrong = errors(&task, &trained.weights);
         assert!(wrong <= 15, "{}: {wrong} of 300 wrong", method.name());
+    }
+}
+
+#[test]
+fn an_epoch_tells_how_far_it_is() {
+    let task = Classes::generate(100, false);
+    for (shards, batch) in [(1, 1), (1, 7), (3, 2)] {
+        let heard = Mutex::new(Vec::new());
+        let follow = |visit: Visit| heard.lock().unwrap().push(visit);
+        let run = Run {
+            epochs: 2,
+            shards,
+            batch,
+            threads: 2,
+            follower: Some(&follow),
+            stage: Some("classes"),
+            ..Run::default()
+        };
+        run_with(&task, Method::AveragedPerceptron, &[], run).unwrap();
+        let heard = heard.into_inner().unwrap();
+        for epoch in [1, 2] {
+            let mut visited: Vec<usize> =
+                heard.iter().filter(|visit| visit.epoch == epoch).map(|visit| visit.visited).collect();
+            visited.sort_unstable();
+            assert!(
+                visited.len() >= 4 && visited.last().is_some_and(|&last| last > 90 && last <= 100),
+                "{visited:?}"
+            );
+            assert!(visited.windows(2).all(|pair| pair[0] < pair[1]), "{visited:?}");
+        }
+        assert!(heard.iter().all(|visit| (visit.stage, visit.examples) == (Some("classes"), 100)));
     }
 }
 

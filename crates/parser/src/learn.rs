@@ -171,7 +171,7 @@ pub(crate) fn train(
     let dev = data.dev;
     let mut data = encode(sentences, settings, &vocabulary, &mut labels, watch)?;
     let (seed, batch, shards) = (settings.seed, settings.batch, settings.shards);
-    // The pruner takes moments: nobody hears of it, and there is nothing to go on from.
+    // The pruner takes moments: nobody hears of its epochs, and there is nothing to go on from.
     let run = Run {
         epochs: PRUNING_EPOCHS,
         seed,
@@ -179,7 +179,7 @@ pub(crate) fn train(
         shards,
         checkpoint: None,
         progress: None,
-        ..watch.run(None, METRIC)
+        ..watch.run(Some("pruner"), METRIC)
     };
     let pruner_weights = prune::train(&data, root_children, settings.pruner_bits, run)?;
     let pruner = prune::with_weights(&pruner_weights, root_children)?;

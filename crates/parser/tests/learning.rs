@@ -2,12 +2,14 @@
 
 use consonant_learn::model::Model;
 use consonant_learn::settings::InputFile;
-use consonant_learn::trainer::Method;
+use consonant_learn::trainer::{Method, Visit};
 use consonant_map::solver;
 use consonant_parser::{Column, Parser, ParserError, ParserOptions, ParserSettings, PartKind, Switches};
 use consonant_task::{Data, Event, Solver, Task, Trained, Unit, Watch};
 use consonant_text::sentence::Layer;
 use consonant_text::{Sentence, SentenceReader};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Subject, verb and object in any order; nouns may have an article before and an adjective after them, and
@@ -371,4 +373,17 @@ fn clusters_stand_in_for_morphology() {
     let missing =
         train(&held_out, &settings.clusters(InputFile::from(folder.path().join("none")))).unwrap_err();
     assert!(missing.to_string().contains("none"), "{missing}");
+}
+
+#[test]
+fn every_stage_tells_how_far_it_is() {
+    let heard = Mutex::new(BTreeSet::new());
+    let follow = |visit: Visit| {
+        heard.lock().unwrap().insert((visit.stage, visit.visited < visit.examples));
+    };
+    let mut watch = Watch::none();
+    watch.follower = Some(&follow);
+    drop(Parser::train(&Data::new(&treebank(60)), &small(1), &mut watch).unwrap());
+    let inside = [None, Some("labels"), Some("pruner")].map(|stage| (stage, true));
+    assert!(inside.iter().all(|stage| heard.lock().unwrap().contains(stage)), "{heard:?}");
 }

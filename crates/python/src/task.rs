@@ -1,5 +1,6 @@
 //! The tasks of the registry: trained, opened, applied and looked into by name, so that a new task costs nothing here.
 
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -10,6 +11,7 @@ use consonant::learn::trainer::{self, Courier, Place, Trip};
 use consonant::registry::{AnyModel, AnyTask, Given, Jackknife, Prediction, Registry, TrainingFiles};
 use consonant::task::{Annotate, Event, Reads, Trained, Usage, Watch};
 use consonant::{Error, Tagging, TopicAnnotator};
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -280,7 +282,7 @@ impl Model {
                 (None, Reads::Trees) => Some(Box::new(TopicAnnotator::open(models.as_deref())?)),
                 (None, _) => None,
             };
-            let (mut out, mut certificates) = (Vec::new(), Vec::new());
+            let (mut out, mut certificates, mut notes) = (Vec::new(), Vec::new(), Vec::new());
             own.predict(Prediction {
                 inputs: &inputs,
                 out: &mut out,
@@ -288,10 +290,16 @@ impl Model {
                 annotator: annotator.as_deref(),
                 problems: None,
                 done: &mut |_, units, _| certificates.extend(units.iter().map(Certificate::from)),
+                note: &mut |text| notes.push(text),
             })?;
-            Ok((String::from_utf8_lossy(&out).into_owned(), certificates))
+            Ok((String::from_utf8_lossy(&out).into_owned(), certificates, notes))
         };
-        run(py, threads, predict)
+        let (out, certificates, notes) = run(py, threads, predict)?;
+        for note in notes {
+            let text = CString::new(note.trim_start_matches("warning: ").replace('\0', ""))?;
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
+        }
+        Ok((out, certificates))
     }
 
     /// What it is and has learned, for people.

@@ -53,6 +53,14 @@ def test_names(trees, tmp_path):
     assert ner.evaluate(columns)["by_type"]
 
 
+def test_missing_marks_of_documents_are_told(tmp_path):
+    marked = tmp_path / "marked.tsv"
+    marked.write_text("-DOCSTART-\tO\n\n" + "Ann\tB-PER\nran\tO\n\n" * 8)
+    ner = consonant.NER(epochs=3).fit(marked)
+    with pytest.warns(UserWarning, match="marks no documents"):
+        ner.predict([["Ann", "ran"], ["Bob", "ran"]])
+
+
 def test_a_parser_and_who_tags_for_it(trees):
     tagger = consonant.Tagger(epochs=5).fit(trees)
     parser = consonant.Parser(order=1, epochs=5).fit(trees, dev=trees)

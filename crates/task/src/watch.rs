@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use consonant_learn::trainer::{EpochReport, Place, Run};
+use consonant_learn::trainer::{EpochReport, Follower, Place, Run};
 
 /// What a training tells as it goes.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,6 +58,8 @@ pub struct Watch<'w> {
     pub memory: Option<u64>,
     /// Where the shares of shards are worked on.
     pub place: Place<'w>,
+    /// Hears how far epochs have come.
+    pub follower: Option<Follower<'w>>,
     listener: Option<&'w mut dyn FnMut(Event)>,
 }
 
@@ -99,6 +101,8 @@ impl<'w> Watch<'w> {
             bound_to: self.bound_to.clone(),
             interrupt: self.stop,
             place: self.place,
+            follower: self.follower,
+            stage,
             progress: Some(Box::new(move |report| self.epoch(stage, report, metric))),
             ..Run::default()
         }

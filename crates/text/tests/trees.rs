@@ -113,7 +113,32 @@ BLEX       |     37.50 |     37.50 |     37.50 |     60.00
 }
 
 #[test]
+fn mistakes_are_what_scores_count() {
+    let scores = score(GOLD, PREDICTED).unwrap();
+    let count = |kind: &str| scores.mistakes.iter().filter(|mistake| mistake.kind() == kind).count() as u64;
+    for (kind, metric) in [
+        ("sentence", TreeMetric::Sentences),
+        ("word", TreeMetric::Words),
+        ("UPOS", TreeMetric::Upos),
+        ("XPOS", TreeMetric::Xpos),
+        ("UFeats", TreeMetric::Ufeats),
+        ("Lemmas", TreeMetric::Lemmas),
+        ("head", TreeMetric::Uas),
+    ] {
+        let row = scores.get(metric).unwrap();
+        assert_eq!(count(kind), row.aligned.unwrap_or(row.counts.gold) - row.counts.correct, "{kind}");
+    }
+    let [uas, las] =
+        [TreeMetric::Uas, TreeMetric::Las].map(|metric| scores.get(metric).unwrap().counts.correct);
+    assert_eq!(count("relation"), uas - las);
+    let comma = scores.mistakes.iter().find(|mistake| mistake.text == ",").unwrap();
+    assert_eq!((comma.gold.as_str(), comma.predicted.as_str()), ("amigo", "Vámonos"));
+    assert_eq!(comma.place[0], 0);
+}
+
+#[test]
 fn a_file_is_perfect_against_itself() {
+    assert_eq!(score(GOLD, GOLD).unwrap().mistakes, []);
     for row in score(GOLD, GOLD).unwrap().rows {
         assert_eq!(row.counts.score().f1, 1.0, "{}", row.metric.name());
     }

@@ -7,11 +7,13 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, value_parser};
 use consonant::learn::file::remove_orphans;
 use consonant::learn::model::Model;
+use consonant::learn::trainer::Visit;
 use consonant::registry::{AnyTask, Given, Jackknife, Registry, TrainingFiles};
 use consonant::task::{Annotate, Event, Reads, Watch};
 use consonant::{Tagging, TopicAnnotator};
@@ -19,6 +21,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::output::{self, Compression, Output};
+use crate::progress::Progress;
 use crate::{given, interrupt, registry, usage_error};
 
 /// Trains a model for a task.
@@ -181,6 +184,7 @@ impl Train {
                 flags.join(" or ")
             )));
         };
+        interrupt::begin_training();
         let file = open_model(&out)?;
         let tagger = path("tagger").map(|path| Tagging::open(&path)).transpose()?;
         let jackknife = matches.try_get_one::<u16>("jackknife").ok().flatten();
@@ -205,17 +209,23 @@ impl Train {
             jackknife,
         };
         let mut log = path("log").map(|path| Log::create(&path)).transpose()?;
+        let epochs = Epochs { context, current: Mutex::new(None) };
+        let follow = |visit: Visit| epochs.advance(visit);
         let mut listener = |event: Event| {
             if let Some(log) = &mut log {
                 log.write(&event);
             }
             match &event {
-                Event::Epoch { .. } => context.epoch(event.to_string()),
+                Event::Epoch { .. } => {
+                    epochs.end();
+                    context.epoch(event.to_string());
+                }
                 _ => context.note(event.to_string()),
             }
         };
         let mut watch = Watch::with(&mut listener);
         watch.stop = Some(interrupt::stop());
+        watch.follower = Some(&follow);
         watch.checkpoint = path("checkpoint");
         let memory = matches.get_one::<f64>("memory").map(|gigabytes| (gigabytes * 1e9) as u64);
         watch.memory = memory.or_else(available_bytes);
@@ -224,10 +234,48 @@ impl Train {
         if !is_whole {
             trained.model.note("interrupted", true);
         }
+        epochs.end();
         store(trained.model.to_bytes(), file, &out)?;
+        interrupt::end_training();
         context.note(format!("{}: {}", out.display(), trained.summary));
         // The model is there, but whoever interrupted its training should not be told that it succeeded.
         Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(interrupt::exit_code()) })
+    }
+}
+
+/// Shows how far the epoch is that is under way.
+struct Epochs<'c> {
+    context: &'c Context,
+    current: Mutex<Option<Epoch>>,
+}
+
+struct Epoch {
+    stage: Option<&'static str>,
+    number: usize,
+    visited: usize,
+    progress: Progress,
+}
+
+impl Epochs<'_> {
+    /// Called from any thread, now and then out of order.
+    fn advance(&self, Visit { stage, epoch, visited, examples, .. }: Visit) {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |shown: &Epoch| (shown.stage, shown.number) == (stage, epoch);
+        if !current.as_ref().is_some_and(is_same) {
+            let stage_of = stage.map(|stage| format!("{stage}, ")).unwrap_or_default();
+            let progress = self.context.progress(&format!("{stage_of}epoch {epoch}"), Some(examples as u64));
+            *current = Some(Epoch { stage, number: epoch, visited: 0, progress });
+        }
+        if let Some(shown) = &mut *current
+            && visited > shown.visited
+        {
+            shown.progress.advance((visited - shown.visited) as u64);
+            shown.visited = visited;
+        }
+    }
+
+    fn end(&self) {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 }
 

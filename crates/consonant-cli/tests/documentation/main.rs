@@ -19,6 +19,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use consonant::tagger::Column;
+use consonant::text::Layer;
+
 /// How commands begin that are not run, and why.
 const NOT_RUN: [(&str, &str); 8] = [
     ("cargo ", "who runs this test has built the program"),
@@ -306,21 +309,90 @@ fn one_short_flag_names_the_output_of_every_command() {
 }
 
 #[test]
+fn help_names_every_column() {
+    let help =
+        |command: &str| run(&format!("COLUMNS=1000 consonant {command} --help"), &root()).expect("help");
+    let named = |help: &str, column: &str| {
+        let line = help.lines().skip_while(|line| !line.contains("--column <COLUMN>")).take(2);
+        line.flat_map(|line| line.split([' ', ','])).any(|word| word == column)
+    };
+    for layer in Layer::ALL {
+        assert!(named(&help("evaluate tags"), layer.name()), "{}", layer.name());
+    }
+    for column in Column::ALL {
+        assert!(named(&help("train tagger"), column.name()), "{column}");
+    }
+}
+
+/// The anchors of a page's headings, as forges and mdbook make them of their text.
+fn anchors(page: &str) -> Vec<String> {
+    let mut anchors: Vec<String> = Vec::new();
+    let mut inside = false;
+    for line in page.lines() {
+        inside ^= line.starts_with(FENCE);
+        let Some(heading) = line.strip_prefix('#').filter(|_| !inside) else { continue };
+        let heading = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        let anchor: String = kept.map(|c| if c == ' ' { '-' } else { c }).collect();
+        let same = anchors.iter().filter(|other| **other == anchor).count();
+        anchors.push(if same == 0 { anchor } else { format!("{anchor}-{same}") });
+    }
+    anchors
+}
+
+/// The links of a page that lead nowhere: to files that are not there, or to headings that these do not have.
+fn dead_links(path: &Path) -> Vec<String> {
+    let page = fs::read_to_string(path).expect("a page");
+    let folder = path.parent().expect("its folder");
+    let targets = page.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
+    let is_dead = |link: &&str| {
+        let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+        let target = if file.is_empty() { path.to_path_buf() } else { folder.join(file) };
+        let has_anchor = || {
+            let page = fs::read_to_string(&target).unwrap_or_default();
+            target.extension().is_none_or(|ending| ending != "md")
+                || anchors(&page).iter().any(|own| own == anchor)
+        };
+        !link.contains("://") && !(target.exists() && (anchor.is_empty() || has_anchor()))
+    };
+    targets.filter(is_dead).map(|link| format!("{}: {link}", path.display())).collect()
+}
+
+#[test]
 fn links_between_pages_lead_somewhere() {
-    let mut dead = Vec::new();
     let more = ["ARCHITECTURE.md", "CHANGELOG.md"].map(|page| root().join(page));
-    for path in pages().into_iter().chain(more) {
-        let page = fs::read_to_string(&path).expect("a page");
-        let targets = page.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
-        let inside = targets.filter(|target| !target.is_empty() && !target.contains("://"));
-        let folder = path.parent().expect("its folder");
-        dead.extend(
-            inside
-                .filter(|target| !folder.join(target).exists())
-                .map(|target| format!("{}: {target}", path.display())),
+    let dead: Vec<String> = pages().into_iter().chain(more).flat_map(|path| dead_links(&path)).collect();
+    assert!(dead.is_empty(), "{}", dead.join("\n"));
+}
+
+#[test]
+fn dead_links_are_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("a file");
+    write("other.md", "# One `two`, three\n```\n# no heading\n```\n## Twice\n## Twice\n");
+    write(
+        "page.md",
+        "# Here\n[1](other.md) [2](#here) [3](other.md#one-two-three) [4](other.md#twice-1) [5](https://no.where/#x)\n\
+         [6](nowhere.md) [7](#there) [8](other.md#no-heading) [9](other.md#twice-2)\n",
+    );
+    let dead = dead_links(&folder.path().join("page.md"));
+    let ends = ["nowhere.md", "#there", "other.md#no-heading", "other.md#twice-2"];
+    assert_eq!(dead.len(), ends.len(), "{dead:?}");
+    assert!(dead.iter().zip(ends).all(|(link, end)| link.ends_with(end)), "{dead:?}");
+}
+
+#[test]
+fn the_book_has_every_page() {
+    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).expect("the contents");
+    for path in pages().iter().filter(|path| path.parent() == Some(&root().join("docs"))) {
+        let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
+        let count = summary.matches(&format!("]({name})")).count();
+        assert_eq!(
+            count,
+            usize::from(name != "SUMMARY.md"),
+            "{name} stands {count} times in docs/SUMMARY.md"
         );
     }
-    assert!(dead.is_empty(), "{}", dead.join("\n"));
 }
 
 /// Pictures in the pages, and the commands that draw them.

@@ -16,6 +16,8 @@ const LINE: f64 = 20.0;
 /// Between one height of arcs and the next: a label fits.
 const STOREY: f64 = 22.0;
 const PADDING: f64 = 16.0;
+/// Letters of a line; longer sentences are broken as they are on a terminal.
+const COLUMNS: usize = 110;
 /// Between one arrow and the next at the side of a conversation.
 const LANE: f64 = 9.0;
 
@@ -30,6 +32,15 @@ rect.name{fill-opacity:.18}text.name{font-size:12px;font-weight:bold}\
 @media(prefers-color-scheme:dark){.ground{fill:#0d1117}text{fill:#e6edf3}.tag{fill:#7ee787}.label{fill:#79c0ff}\
 .arc{stroke:#6e7681}.arrow{fill:#6e7681}.gone,.note{fill:#9198a1}.per{fill:#d2a8ff}.loc{fill:#58a6ff}.org{fill:#e3b341}.other{fill:#ffa657}}\
 </style>";
+
+/// Where an arc ends, in the line that is drawn.
+#[derive(Clone, Copy)]
+enum End {
+    /// Over the middle of a word.
+    Word(f64),
+    /// At an edge: it goes on in another line.
+    Edge(f64),
+}
 
 /// A picture that grows downward.
 #[derive(Debug, Default)]
@@ -61,7 +72,8 @@ impl Svg {
         );
     }
 
-    /// Adds a sentence: its tree above the words, tags and names below.
+    /// Adds a sentence: its tree above the words, tags and names below. A long one is broken into lines, with arcs that
+    /// go on in the next.
     pub fn sentence(&mut self, sketch: &Sketch) {
         if sketch.words.is_empty() {
             return;
@@ -69,20 +81,68 @@ impl Svg {
         if self.height > 0.0 {
             self.height += LINE;
         }
-        let columns = Columns::new(sketch, usize::MAX);
-        let left = |word: usize| columns.starts[word] as f64 * LETTER;
+        let columns = Columns::new(sketch, COLUMNS);
+        let heights = heights(&sketch.arcs);
+        for number in 0..columns.lines.len() {
+            if number > 0 {
+                self.height += LINE;
+            }
+            self.line(sketch, &columns, &heights, number);
+        }
+    }
+
+    /// Adds one of the lines of a sentence.
+    fn line(&mut self, sketch: &Sketch, columns: &Columns, heights: &[usize], number: usize) {
+        let (start, end) = columns.lines[number];
+        let place = |column: usize| (column - start) as f64 * LETTER;
+        let left = |word: usize| place(columns.starts[word]);
         let right = |word: usize| left(word) + sketch.words[word].width as f64 * LETTER;
         let middle = |word: usize| (left(word) + right(word)) / 2.0;
-        let heights = heights(&sketch.arcs);
-        let highest = heights.iter().max().copied().unwrap_or(0);
+        let words: Vec<usize> =
+            (0..sketch.words.len()).filter(|&word| (start..end).contains(&columns.starts[word])).collect();
+        let (Some(&first), Some(&last)) = (words.first(), words.last()) else { return };
+        let is_here = |word: usize| (first..=last).contains(&word);
+        // How many columns of an arc a line shows.
+        let shown = |arc: &Arc, (from, to): (usize, usize)| {
+            let column = |word: usize| columns.starts[word] + sketch.words[word].width / 2;
+            arc.ends().map_or(0, |(left, right)| column(right).min(to).saturating_sub(column(left).max(from)))
+        };
+        let is_shown = |arc: &Arc| match arc.head {
+            Some(_) => shown(arc, (start, end)) > 0,
+            None => is_here(arc.child),
+        };
+        // Heights at which this line has nothing to show are left out.
+        let mut storeys: Vec<usize> = (sketch.arcs.iter().zip(heights))
+            .filter(|(arc, _)| is_shown(arc))
+            .map(|(_, height)| *height)
+            .collect();
+        storeys.sort_unstable();
+        storeys.dedup();
         // Where arrows end; words stand below.
-        let floor = self.height + highest as f64 * STOREY + if highest > 0 { 10.0 } else { 0.0 };
-        for (arc, &height) in sketch.arcs.iter().zip(&heights) {
-            let top = floor - height as f64 * STOREY + 4.0;
-            self.arc(arc.head.map(middle), middle(arc.child), top, floor, &arc.label);
+        let floor = self.height + storeys.len() as f64 * STOREY + if storeys.is_empty() { 0.0 } else { 10.0 };
+        for (arc, height) in sketch.arcs.iter().zip(heights).filter(|(arc, _)| is_shown(arc)) {
+            let storey = storeys.partition_point(|below| below <= height);
+            let top = floor - storey as f64 * STOREY + 4.0;
+            let Some(head) = arc.head else {
+                self.root(middle(arc.child), top, floor, &arc.label);
+                continue;
+            };
+            let end_of = |word: usize| match word {
+                word if is_here(word) => End::Word(middle(word)),
+                word if word < first => End::Edge(0.0),
+                _ => End::Edge(place(end)),
+            };
+            // The label stands once, where there is most room for it.
+            let widest = (0..columns.lines.len()).rev().max_by_key(|&line| shown(arc, columns.lines[line]));
+            let label = if widest == Some(number) { arc.label.as_str() } else { "" };
+            self.arc((end_of(head), end_of(arc.child)), head < arc.child, top, floor, label);
         }
-        for (start, end, kind) in &sketch.spans {
-            let (x, width) = (left(*start) - 3.0, right(end - 1) - left(*start) + 6.0);
+        for (from, to, kind) in &sketch.spans {
+            let (from, to) = ((*from).max(first), (*to).min(last + 1));
+            if from >= to {
+                continue;
+            }
+            let (x, width) = (left(from) - 3.0, right(to - 1) - left(from) + 6.0);
             let class = class_of(kind);
             let _ = writeln!(
                 self.body,
@@ -93,41 +153,65 @@ impl Svg {
             );
             self.text(&format!("name {class}"), x + width / 2.0, floor + 2.75 * LINE, "middle", kind);
         }
-        for (number, word) in sketch.words.iter().enumerate() {
+        for &number in &words {
+            let word = &sketch.words[number];
             self.text("word", middle(number), floor + 0.9 * LINE, "middle", &word.form);
             if !word.tag.is_empty() {
                 self.text("tag", middle(number), floor + 1.8 * LINE, "middle", &word.tag);
             }
         }
-        self.width = self.width.max(right(sketch.words.len() - 1));
+        let is_last = last + 1 == sketch.words.len();
+        self.width = self.width.max(if is_last { right(last) } else { place(end) });
         self.height = floor + LINE * if sketch.spans.is_empty() { 2.0 } else { 3.0 };
     }
 
-    fn arc(&mut self, head: Option<f64>, child: f64, top: f64, floor: f64, label: &str) {
-        let (child, top, floor) = (child + PADDING, top + PADDING, floor + PADDING);
-        let tip = floor - 6.0;
-        match head.map(|head| head + PADDING) {
-            None => {
-                let _ =
-                    writeln!(self.body, "<path class=\"arc\" d=\"M{child:.1} {:.1}V{tip:.1}\"/>", top - 6.0);
-                self.text("label", child + 5.0 - PADDING, top - PADDING, "start", label);
-            }
-            Some(head) => {
+    /// The arrow to a root.
+    fn root(&mut self, child: f64, top: f64, floor: f64, label: &str) {
+        let (at, top, floor) = (child + PADDING, top + PADDING, floor + PADDING);
+        let _ =
+            writeln!(self.body, "<path class=\"arc\" d=\"M{at:.1} {:.1}V{:.1}\"/>", top - 6.0, floor - 6.0);
+        self.text("label", child + 5.0, top - PADDING, "start", label);
+        self.arrow(at, floor);
+    }
+
+    /// An arc from a head to a child.
+    fn arc(&mut self, (head, child): (End, End), to_right: bool, top: f64, floor: f64, label: &str) {
+        let (top, floor) = (top + PADDING, floor + PADDING);
+        let way = if to_right { 1.0 } else { -1.0 };
+        let bend = 7.0 * way;
+        let (from, begin) = match head {
+            End::Edge(at) => (at + PADDING, format!("M{:.1} {top:.1}", at + PADDING)),
+            End::Word(at) => {
                 // Arcs leave beside the arrow that comes in.
-                let way = if head < child { 1.0 } else { -1.0 };
-                let (head, bend) = (head + 5.0 * way, 7.0 * way);
-                let _ = writeln!(
-                    self.body,
-                    "<path class=\"arc\" d=\"M{head:.1} {floor:.1}V{:.1}Q{head:.1} {top:.1} {:.1} {top:.1}H{:.1}Q{child:.1} {top:.1} {child:.1} {:.1}V{tip:.1}\"/>",
-                    top + 7.0,
-                    head + bend,
-                    child - bend,
-                    top + 7.0,
-                );
-                self.text("label", (head + child) / 2.0 - PADDING, top - 4.0 - PADDING, "middle", label);
+                let at = at + PADDING + 5.0 * way;
+                (
+                    at,
+                    format!(
+                        "M{at:.1} {floor:.1}V{:.1}Q{at:.1} {top:.1} {:.1} {top:.1}",
+                        top + 7.0,
+                        at + bend
+                    ),
+                )
             }
+        };
+        let (to, end) = match child {
+            End::Edge(at) => (at + PADDING, format!("H{:.1}", at + PADDING)),
+            End::Word(at) => {
+                let (at, tip) = (at + PADDING, floor - 6.0);
+                (at, format!("H{:.1}Q{at:.1} {top:.1} {at:.1} {:.1}V{tip:.1}", at - bend, top + 7.0))
+            }
+        };
+        let _ = writeln!(self.body, "<path class=\"arc\" d=\"{begin}{end}\"/>");
+        if !label.is_empty() {
+            self.text("label", (from + to) / 2.0 - PADDING, top - 4.0 - PADDING, "middle", label);
         }
-        let _ = writeln!(self.body, "<path class=\"arrow\" d=\"M{child:.1} {floor:.1}l-3.5 -7h7z\"/>");
+        if let End::Word(_) = child {
+            self.arrow(to, floor);
+        }
+    }
+
+    fn arrow(&mut self, at: f64, floor: f64) {
+        let _ = writeln!(self.body, "<path class=\"arrow\" d=\"M{at:.1} {floor:.1}l-3.5 -7h7z\"/>");
     }
 
     /// Adds a paragraph of words of which some were deleted, broken into lines of `columns` letters; a note
@@ -268,6 +352,34 @@ mod tests {
         // Dot, quote and angle brackets of XML stay balanced.
         assert!(file.starts_with("<svg ") && file.ends_with("</svg>\n"));
         assert_eq!(file.matches('<').count(), file.matches('>').count());
+    }
+
+    #[test]
+    fn long_sentences_are_broken_with_arcs_that_go_on() {
+        // Each word hangs on the one before it, and the last on the first: an arc over all lines.
+        let rows = (1..=40).map(|id| {
+            let (head, label) = match id {
+                1 => (0, "root"),
+                40 => (1, "far"),
+                id => (id - 1, "dep"),
+            };
+            format!(
+                "{id}\tword{id}\t_\tNOUN\t_\t_\t{head}\t{label}\t_\tNER={}-LOC\n",
+                if id == 1 { 'B' } else { 'I' }
+            )
+        });
+        let sentence = consonant_text::Sentence::from_conllu(&(rows.collect::<String>() + "\n")).unwrap();
+        let mut svg = Svg::default();
+        svg.sentence(&Sketch::of(&sentence));
+        assert!(svg.width <= COLUMNS as f64 * LETTER, "{}", svg.width);
+        let file = svg.finish();
+        let count = |text: &str| file.matches(text).count();
+        let lines = count(">LOC<");
+        assert!(lines > 2, "a name has its type in every line");
+        assert_eq!((count("class=\"word\""), count("class=\"arrow\"")), (40, 40));
+        assert_eq!((count(">dep<"), count(">far<")), (38, 1));
+        // The root, one for each other word, and for each break one more of the far arc and of the one between neighbours.
+        assert_eq!(count("class=\"arc\""), 40 + 2 * (lines - 1));
     }
 
     #[test]

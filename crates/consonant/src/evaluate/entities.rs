@@ -1,4 +1,5 @@
 use std::path::Path;
+use std::sync::Arc;
 
 use consonant_text::Sentence;
 use consonant_text::entity::{self, Scheme};
@@ -21,6 +22,7 @@ pub fn entities(gold: &Path, predicted: &Path) -> Result<Scored, Error> {
 
 /// A file's sentences with their labels, brought into a scheme that conlleval knows.
 struct Labelled {
+    name: Arc<str>,
     sentences: Vec<Sentence>,
     labels: Vec<Vec<String>>,
 }
@@ -41,7 +43,7 @@ impl Labelled {
         if labels.iter().flatten().any(unknown_to_conlleval) {
             labels.iter_mut().for_each(|sentence| *sentence = Scheme::Iob2.repair(sentence));
         }
-        Ok(Labelled { sentences, labels })
+        Ok(Labelled { name: file.name, sentences, labels })
     }
 
     fn has_words_of(&self, other: &Labelled) -> bool {
@@ -51,24 +53,37 @@ impl Labelled {
         self.sentences.len() == other.sentences.len() && self.sentences.iter().zip(&other.sentences).all(same)
     }
 
-    /// Entities over the tokens of the text; one that begins or ends within a multiword token has all of it.
-    fn character_spans(&self) -> CharacterSpans {
+    /// Entities over tokens that a function gives, each with the number of its words.
+    fn spans<'l>(&'l self, tokens: impl Fn(&'l Sentence) -> Vec<(&'l str, usize)>) -> CharacterSpans {
         let mut spans = CharacterSpans::default();
         for (sentence, labels) in self.sentences.iter().zip(&self.labels) {
-            let mut token_of_word = vec![0; sentence.len()];
-            let mut forms = Vec::with_capacity(sentence.len());
-            for token in sentence.surface_tokens() {
-                token_of_word[token.words].fill(forms.len());
-                forms.push(token.form);
-            }
-            let entities = entity::decode_any(labels).into_iter().map(|found| {
-                let tokens = token_of_word[found.words.start]..token_of_word[found.words.end - 1] + 1;
-                (tokens, found.kind)
-            });
-            spans.sentence(forms, entities.collect::<Vec<_>>());
+            let entities = entity::decode_any(labels).into_iter();
+            spans.sentence(tokens(sentence), entities.map(|found| (found.words, found.kind)));
         }
         spans
     }
+
+    fn places(&self) -> Vec<String> {
+        self.sentences.iter().map(|sentence| format!("{}:{}", self.name, sentence.line())).collect()
+    }
+}
+
+fn words(sentence: &Sentence) -> Vec<(&str, usize)> {
+    (0..sentence.len()).map(|word| (sentence.form(word), 1)).collect()
+}
+
+/// The tokens of the text. Words that spell their multiword token stand for their part of it.
+fn surface(sentence: &Sentence) -> Vec<(&str, usize)> {
+    let mut tokens = Vec::with_capacity(sentence.len());
+    for token in sentence.surface_tokens() {
+        let words = token.words.clone().map(|word| sentence.form(word));
+        if words.clone().collect::<String>() == token.form {
+            tokens.extend(words.map(|form| (form, 1)));
+        } else {
+            tokens.push((token.form, token.words.len()));
+        }
+    }
+    tokens
 }
 
 fn score_tokens(gold: &Labelled, predicted: &Labelled) -> Result<Scored, Error> {
@@ -77,14 +92,15 @@ fn score_tokens(gold: &Labelled, predicted: &Labelled) -> Result<Scored, Error> 
         scorer.sentence(gold.iter().map(String::as_str).zip(predicted.iter().map(String::as_str)));
     }
     let scores = scorer.finish();
-    let scored = Scored::new(&scores, scores.by_unit())?;
+    let spans = compare_spans(&gold.spans(words), &predicted.spans(words)).map_err(Error::task)?;
+    let scored = Scored::new(&scores, scores.by_unit())?.with_mistakes(spans.mistakes, gold.places());
     Ok(scored.with_line(&macro_line(scores.macro_f1())))
 }
 
 fn score_characters(gold: &Labelled, predicted: &Labelled) -> Result<Scored, Error> {
-    let scores = compare_spans(&gold.character_spans(), &predicted.character_spans()).map_err(Error::task)?;
+    let scores = compare_spans(&gold.spans(surface), &predicted.spans(surface)).map_err(Error::task)?;
     let scored = Scored::new(&scores, scores.by_unit.clone())?;
-    Ok(scored.with_line(&macro_line(scores.macro_f1)))
+    Ok(scored.with_line(&macro_line(scores.macro_f1)).with_mistakes(scores.mistakes, gold.places()))
 }
 
 fn macro_line(macro_f1: f64) -> String {

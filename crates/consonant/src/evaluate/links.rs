@@ -26,15 +26,16 @@ pub fn links(gold: &Path, predicted: &Path) -> Result<Scored, Error> {
         }
         found.insert(id, links);
     }
-    let mut scores = LinkScores::default();
+    let (mut scores, mut places) = (LinkScores::default(), Vec::new());
     for Conversation { id, links } in conversations {
         let Some(found) = found.remove(&id) else {
             return refused(format!("{}: there is no conversation `{id}`", predicted.display()));
         };
         scores.conversation(links, found);
+        places.push(format!("conversation `{id}`"));
     }
     if let Some(id) = found.keys().min() {
         return refused(format!("{}: conversation `{id}` is not in {}", predicted.display(), gold.display()));
     }
-    Scored::new(&scores, scores.by_unit())
+    Ok(Scored::new(&scores, scores.by_unit())?.with_mistakes(scores.mistakes, places))
 }

@@ -13,7 +13,7 @@ mod trees;
 
 use std::fmt::Display;
 
-use consonant_text::evaluate::UnitRatios;
+use consonant_text::evaluate::{Mistake, UnitRatios};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -35,12 +35,25 @@ pub struct Scored {
     pub json: Value,
     /// What can be resampled, for intervals and comparisons.
     pub by_unit: Vec<UnitRatios>,
+    /// What the prediction got wrong, for comparisons; nothing where scores are not made of right and wrong.
+    pub mistakes: Vec<Mistake>,
+    /// Where each unit that mistakes name stands in the gold data.
+    pub places: Vec<String>,
+    /// What a person may want to know of how it was scored.
+    pub notes: Vec<String>,
 }
 
 impl Scored {
     fn new(scores: &(impl Display + Serialize), by_unit: Vec<UnitRatios>) -> Result<Self, Error> {
         let json = serde_json::to_value(scores).map_err(Error::task)?;
-        Ok(Self { table: scores.to_string(), json, by_unit })
+        let (mistakes, places, notes) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { table: scores.to_string(), json, by_unit, mistakes, places, notes })
+    }
+
+    /// Adds what went wrong, and where the units stand.
+    fn with_mistakes(mut self, mistakes: Vec<Mistake>, places: Vec<String>) -> Self {
+        (self.mistakes, self.places) = (mistakes, places);
+        self
     }
 
     /// Adds a line to the table.

@@ -27,10 +27,17 @@ impl FromStr for TagColumn {
         }
         let layer = |name: &str| {
             Layer::ALL.into_iter().find(|layer| layer.name().eq_ignore_ascii_case(name)).ok_or_else(|| {
-                format!("no column is called `{name}`; expected upos, xpos, feats, lemma, deprel or a number from 1")
+                format!("no column is called `{name}`; expected {} or a number from 1", TagColumn::names())
             })
         };
         text.split('+').map(layer).collect::<Result<_, _>>().map(TagColumn::Layers)
+    }
+}
+
+impl TagColumn {
+    /// The names of all layers, for messages and help.
+    pub fn names() -> String {
+        Layer::ALL.map(Layer::name).join(", ")
     }
 }
 
@@ -54,7 +61,7 @@ impl TagOptions {
         let mut gold = self.open(gold)?;
         let mut predicted = self.open(predicted)?;
         let (mut left, mut right) = (Sentence::new(), Sentence::new());
-        let (mut gold_tags, mut predicted_tags) = (Vec::new(), Vec::new());
+        let (mut gold_tags, mut predicted_tags, mut places) = (Vec::new(), Vec::new(), Vec::new());
         loop {
             match (gold.reader.read(&mut left)?, predicted.reader.read(&mut right)?) {
                 (true, true) => {}
@@ -67,6 +74,7 @@ impl TagOptions {
                 }
             }
             gold.same_words(&left, &predicted, &right)?;
+            places.push(format!("{}:{}", gold.name, left.line()));
             self.read_tags(&gold, &left, &mut gold_tags)?;
             self.read_tags(&predicted, &right, &mut predicted_tags)?;
             let tags = gold_tags.iter().zip(&predicted_tags).enumerate();
@@ -74,12 +82,21 @@ impl TagOptions {
                 tags.map(|(word, (gold, predicted))| (left.form(word), gold.as_str(), predicted.as_str())),
             );
         }
-        let scores = scorer.finish();
+        let mut scores = scorer.finish();
         if scores.words == 0 {
             return Err(nothing_to_score(&gold.name, sentences::EXPECTED));
         }
-        let by_unit = scores.by_unit.clone();
-        Scored::new(&scores, by_unit)
+        let (by_unit, mut mistakes) =
+            (std::mem::take(&mut scores.by_unit), std::mem::take(&mut scores.mistakes));
+        for text in mistakes.iter_mut().flat_map(|mistake| [&mut mistake.gold, &mut mistake.predicted]) {
+            *text = text.replace('\t', "+");
+        }
+        let mut scored = Scored::new(&scores, by_unit)?.with_mistakes(mistakes, places);
+        if self.column.is_none() {
+            let taken = if gold.is_conllu { "upos" } else { "the last column" };
+            scored.notes.push(format!("compared: {taken} (--column names another)"));
+        }
+        Ok(scored)
     }
 
     fn open(&self, path: &Path) -> Result<Sentences, Error> {

@@ -10,28 +10,29 @@ use crate::Error;
 /// different tokens and sentences.
 pub fn trees(gold: &Path, predicted: &Path) -> Result<Scored, Error> {
     let mut scorer = TreeScorer::default();
-    read(gold, |sentence| scorer.gold(sentence))?;
+    let places = read(gold, |sentence| scorer.gold(sentence))?;
     read(predicted, |sentence| scorer.predicted(sentence))?;
     let scores = scorer.finish().map_err(Error::task)?;
-    Scored::new(&scores, scores.by_unit())
+    Ok(Scored::new(&scores, scores.by_unit())?.with_mistakes(scores.mistakes, places))
 }
 
+/// Takes the sentences of a file; gives where each of them stands.
 fn read(
     path: &Path,
     mut push: impl FnMut(&TreeSentence) -> Result<(), EvaluationError>,
-) -> Result<(), Error> {
+) -> Result<Vec<String>, Error> {
     let mut reader = SentenceReader::open_conllu(path)?;
     let mut sentence = Sentence::new();
-    let mut is_empty = true;
+    let mut places = Vec::new();
     while reader.read(&mut sentence)? {
-        is_empty = false;
-        let place = || format!("{}:{}", path.display(), sentence.line());
-        push(&tree_sentence(&sentence)).map_err(|error| Error::Score(format!("{}: {error}", place())))?;
+        let place = format!("{}:{}", path.display(), sentence.line());
+        push(&tree_sentence(&sentence)).map_err(|error| Error::Score(format!("{place}: {error}")))?;
+        places.push(place);
     }
-    if is_empty {
+    if places.is_empty() {
         return Err(nothing_to_score(reader.name(), "sentences in CoNLL-U"));
     }
-    Ok(())
+    Ok(places)
 }
 
 fn tree_sentence(sentence: &Sentence) -> TreeSentence<'_> {

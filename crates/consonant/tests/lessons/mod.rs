@@ -179,6 +179,7 @@ impl Lesson {
             annotator: (self.task == "summarizer").then_some(&ByRules as &dyn Annotate),
             problems: None,
             done: &mut |_, _, _| {},
+            note: &mut |_| {},
         })?;
         Ok(String::from_utf8(out).unwrap())
     }

@@ -92,6 +92,7 @@ pub fn open_and_use(bytes: &[u8]) {
         annotator: None,
         problems: None,
         done: &mut |_, _, _| {},
+        note: &mut |_| {},
     });
 }
 

@@ -93,6 +93,23 @@ pub type Scorer<'a> = Box<dyn FnMut(&[f32]) -> Result<f64, LearnError> + 'a>;
 /// Hears how an epoch went.
 pub type Listener<'a> = Box<dyn FnMut(&EpochReport) + 'a>;
 
+/// How far an epoch has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Visit {
+    /// What is trained, where a task trains several things.
+    pub stage: Option<&'static str>,
+    /// Which epoch, from 1.
+    pub epoch: usize,
+    /// Examples that were visited in it.
+    pub visited: usize,
+    /// All examples.
+    pub examples: usize,
+}
+
+/// Hears now and then how far an epoch has come, from any thread.
+pub type Follower<'a> = &'a (dyn Fn(Visit) + Sync);
+
 /// How long to train, on what to stop, and who is told.
 pub struct Run<'a> {
     /// The largest number of passes over the data (iterations, for L-BFGS).
@@ -121,6 +138,10 @@ pub struct Run<'a> {
     pub dev: Option<Scorer<'a>>,
     /// Hears of each epoch.
     pub progress: Option<Listener<'a>>,
+    /// Hears how far epochs have come, for online methods whose work is done here.
+    pub follower: Option<Follower<'a>>,
+    /// What is trained, for the follower.
+    pub stage: Option<&'static str>,
     /// A file that is rewritten after each epoch and removed at the end. If it is there at the start,
     /// training goes on from it.
     pub checkpoint: Option<PathBuf>,
@@ -160,6 +181,8 @@ impl Default for Run<'_> {
             initial: None,
             dev: None,
             progress: None,
+            follower: None,
+            stage: None,
             checkpoint: None,
             bound_to: Vec::new(),
             interrupt: None,
@@ -211,7 +234,7 @@ impl Run<'_> {
     /// A part of this run, for this many epochs from some weights, that has neither dev data nor a
     /// checkpoint.
     pub fn part(&mut self, epochs: usize, initial: Option<Vec<f32>>) -> Run<'_> {
-        let &mut Self { shuffle, seed, batch, shards, threads, place, interrupt, .. } = self;
+        let &mut Self { shuffle, seed, batch, shards, threads, place, interrupt, follower, stage, .. } = self;
         let (bound_to, progress) = (self.bound_to.clone(), self.progress.as_mut());
         let progress =
             progress.map(|hear| Box::new(move |report: &EpochReport| hear(report)) as Listener<'_>);
@@ -226,6 +249,8 @@ impl Run<'_> {
             place,
             interrupt,
             progress,
+            follower,
+            stage,
             bound_to,
             ..Run::default()
         }

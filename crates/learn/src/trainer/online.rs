@@ -1,6 +1,6 @@
 //! The driver that all online rules share.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use rayon::prelude::*;
@@ -9,7 +9,7 @@ use super::checkpoint::{Checkpoint, Saved};
 use super::mixing::{self, Mixture, Share};
 use super::sharing::Place;
 use super::stopping::Stopping;
-use super::{EpochReport, Method, Outcome, Run, Stop, Training};
+use super::{EpochReport, Follower, Method, Outcome, Run, Stop, Training, Visit};
 use crate::LearnError;
 use crate::averaging::AveragedWeights;
 use crate::hash::combine;
@@ -119,6 +119,10 @@ pub(super) fn train<P: Problem, R: UpdateRule>(
         shards,
         interrupt: run.interrupt,
         batch: run.batch.max(1),
+        follower: run.follower,
+        stage: run.stage,
+        epoch: AtomicUsize::new(0),
+        visited: AtomicUsize::new(0),
     };
     let pool = (run.batch > 1 || shards > 1).then(|| run.pool()).transpose()?;
     let mut benches = vec![pass.bench::<R>()];
@@ -150,6 +154,7 @@ pub(super) fn train<P: Problem, R: UpdateRule>(
 
     let mut average = Vec::new();
     for epoch in first..=run.epochs {
+        pass.begin(epoch);
         let Visited { loss, errors, complete } = if shards > 1 {
             let mut mixture = Mixture::new(shards, &weights, &mut rule);
             match run.place {
@@ -232,13 +237,37 @@ struct Pass<'p, P, V> {
     shards: usize,
     interrupt: Option<&'p AtomicBool>,
     batch: usize,
+    follower: Option<Follower<'p>>,
+    stage: Option<&'static str>,
+    /// The epoch, and the examples that were visited in it, by all threads.
+    epoch: AtomicUsize,
+    visited: AtomicUsize,
 }
+
+/// The follower hears of this many examples at a time.
+const STRIDE: usize = 16;
 
 impl<P: Problem, V> Pass<'_, P, V> {
     fn bench<R: UpdateRule>(&self) -> Bench<P, R> {
         let slot =
             || Slot { workspace: self.problem.workspace(), difference: SparseVector::new(), seen: None };
         std::iter::repeat_with(slot).take(self.batch).collect()
+    }
+
+    fn begin(&self, epoch: usize) {
+        self.epoch.store(epoch, Ordering::Relaxed);
+        self.visited.store(0, Ordering::Relaxed);
+    }
+
+    /// Tells the follower that some more examples were visited.
+    fn tell(&self, more: usize) {
+        let Some(follower) = self.follower else { return };
+        let before = self.visited.fetch_add(more, Ordering::Relaxed);
+        let visited = before + more;
+        if before / STRIDE != visited / STRIDE {
+            let (epoch, examples) = (self.epoch.load(Ordering::Relaxed), self.problem.examples());
+            follower(Visit { stage: self.stage, epoch, visited, examples });
+        }
     }
 
     /// Visits examples in turn.
@@ -283,6 +312,7 @@ impl<P: Problem, V> Pass<'_, P, V> {
                 visited.loss += rule.update(weights, &mut slot.difference, &seen);
                 weights.step();
             }
+            self.tell(chunk.len());
         }
         Ok(visited)
     }

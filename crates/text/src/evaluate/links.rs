@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use super::bootstrap::UnitRatios;
+use super::mistakes::Mistake;
 use super::score::{Counts, Score};
 
 /// Counts links over conversations.
@@ -20,6 +21,8 @@ use super::score::{Counts, Score};
 pub struct LinkScores {
     /// Counts of each conversation, in order.
     pub by_conversation: Vec<Counts>,
+    /// Links that only one side has.
+    pub mistakes: Vec<Mistake>,
 }
 
 impl LinkScores {
@@ -31,6 +34,19 @@ impl LinkScores {
     ) {
         let gold: BTreeSet<_> = gold.into_iter().collect();
         let predicted: BTreeSet<_> = predicted.into_iter().collect();
+        let shown = |link: Option<(usize, usize)>| {
+            link.map(|(source, target)| format!("{source} to {target}")).unwrap_or_default()
+        };
+        for &link in gold.symmetric_difference(&predicted) {
+            let missed = gold.contains(&link);
+            self.mistakes.push(Mistake {
+                place: [self.by_conversation.len(), link.0, link.1],
+                kind: Some(if missed { "missed" } else { "invented" }),
+                text: shown(Some(link)),
+                gold: shown(missed.then_some(link)),
+                predicted: shown((!missed).then_some(link)),
+            });
+        }
         self.by_conversation.push(Counts {
             correct: gold.intersection(&predicted).count() as u64,
             gold: gold.len() as u64,
@@ -91,6 +107,9 @@ mod tests {
         scores.conversation([(1, 0), (1, 0), (2, 0)], [(1, 0)]);
         scores.conversation([(3, 1)], [(3, 1), (3, 2), (4, 0)]);
         assert_eq!(scores.overall(), Counts { correct: 2, gold: 3, predicted: 4 });
+        let kinds: Vec<_> = scores.mistakes.iter().map(|mistake| (mistake.place, mistake.kind)).collect();
+        let [missed, invented] = [Some("missed"), Some("invented")];
+        assert_eq!(kinds, [([0, 2, 0], missed), ([1, 3, 2], invented), ([1, 4, 0], invented)]);
         assert_eq!(scores.by_unit()[2].value(), scores.score().f1);
         let json = serde_json::to_value(&scores).unwrap();
         assert_eq!(json["precision"], 0.5);

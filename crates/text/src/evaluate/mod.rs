@@ -11,12 +11,13 @@
 //!
 //! Scorers take plain strings and numbers, so they serve whatever holds the data. Each yields scores that
 //! serialize to JSON, print as a table, and break down by unit for [`Bootstrap`], which adds intervals and
-//! compares systems.
+//! compares systems. All but [`Rouge`] also list their [`Mistake`]s, for [`compare_mistakes`].
 
 mod bootstrap;
 mod conlleval;
 mod error;
 mod links;
+mod mistakes;
 mod porter;
 mod rouge;
 mod score;
@@ -28,6 +29,7 @@ pub use bootstrap::{Bootstrap, Comparison, Interval, UnitRatios};
 pub use conlleval::{ChunkScores, Conlleval};
 pub use error::EvaluationError;
 pub use links::LinkScores;
+pub use mistakes::{Difference, Mistake, MistakeCounts, compare_mistakes};
 pub use porter::porter_stem;
 pub use rouge::{Rouge, RougeScores};
 pub use score::{Counts, Score};

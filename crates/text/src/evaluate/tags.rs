@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use super::bootstrap::UnitRatios;
+use super::mistakes::Mistake;
 use super::score::ratio;
 
 /// Compares tags word by word.
@@ -21,6 +22,7 @@ use super::score::ratio;
 pub struct TagScorer {
     known: Option<FxHashSet<String>>,
     by_sentence: Vec<TagCounts>,
+    mistakes: Vec<Mistake>,
 }
 
 /// What a sentence adds.
@@ -48,19 +50,31 @@ pub struct TagScores {
     /// Ratios by sentence, for resampling.
     #[serde(skip)]
     pub by_unit: Vec<UnitRatios>,
+    /// Words with another tag than gold's.
+    #[serde(skip)]
+    pub mistakes: Vec<Mistake>,
 }
 
 impl TagScorer {
     /// A scorer that also scores the words that are not among `words`, compared as they are written.
     pub fn with_training_words(words: impl IntoIterator<Item = String>) -> TagScorer {
-        TagScorer { known: Some(words.into_iter().collect()), by_sentence: Vec::new() }
+        TagScorer { known: Some(words.into_iter().collect()), ..TagScorer::default() }
     }
 
     /// Adds a sentence of words with gold and predicted tag.
     pub fn sentence<'a>(&mut self, words: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>) {
         let mut counts = TagCounts::default();
-        for (word, gold, predicted) in words {
+        for (number, (word, gold, predicted)) in words.into_iter().enumerate() {
             let correct = u64::from(gold == predicted);
+            if correct == 0 {
+                self.mistakes.push(Mistake {
+                    place: [self.by_sentence.len(), number, 0],
+                    kind: None,
+                    text: word.to_owned(),
+                    gold: gold.to_owned(),
+                    predicted: predicted.to_owned(),
+                });
+            }
             counts.words += 1;
             counts.correct += correct;
             if self.known.as_ref().is_some_and(|known| !known.contains(word)) {
@@ -90,6 +104,7 @@ impl TagScorer {
             correct,
             unknown_words: self.known.is_some().then_some(unknown),
             by_unit,
+            mistakes: self.mistakes,
         }
     }
 }

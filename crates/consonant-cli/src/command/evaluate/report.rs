@@ -9,9 +9,11 @@ use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use consonant::Error;
 use consonant::evaluate::Scored;
-use consonant::text::evaluate::{Bootstrap, Comparison, Interval};
+use consonant::text::evaluate::{
+    Bootstrap, Comparison, Difference, Interval, Mistake, MistakeCounts, compare_mistakes,
+};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 use crate::output::Destination;
@@ -26,9 +28,13 @@ pub struct Files {
     /// The prediction; `-` is standard input.
     #[arg(value_name = "PREDICTED", default_value = "-")]
     predicted: PathBuf,
-    /// Another prediction: say whether the two differ by more than chance (paired bootstrap, two-sided).
+    /// Another prediction: say whether the two differ by more than chance (paired bootstrap, two-sided), and which
+    /// kinds of mistakes each makes.
     #[arg(long, value_name = "OTHER")]
     against: Option<PathBuf>,
+    /// List up to N places where the two predictions differ, and which of them is right.
+    #[arg(long, value_name = "N", requires = "against")]
+    differences: Option<usize>,
     /// Show 95 % confidence intervals (bootstrap).
     #[arg(long)]
     intervals: bool,
@@ -91,6 +97,22 @@ impl Files {
             let comparisons = comparisons.context("the two predictions do not cover the same data")?;
             write_comparisons(&mut table, &comparisons)?;
             insert(&mut shown, "against", &comparisons)?;
+            let (by_kind, differences) = compare_mistakes(&this.mistakes, &other.mistakes);
+            if !by_kind.is_empty() {
+                let mut by_kind: Vec<_> =
+                    by_kind.iter().map(|(kind, counts)| (kind.as_str(), *counts)).collect();
+                by_kind.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.this + counts.other));
+                write_mistakes(&mut table, &by_kind, &differences)?;
+                insert(&mut shown, "mistakes", &by_kind)?;
+            }
+            if let Some(most) = self.differences {
+                let listed = &differences[..differences.len().min(most)];
+                write_differences(&mut table, listed, &this.places)?;
+                let listed = listed.iter().map(|difference| in_json(difference, &this.places)).collect();
+                if let Value::Object(shown) = &mut shown {
+                    shown.insert("differences".to_owned(), Value::Array(listed));
+                }
+            }
         }
         let mut output = self.output.open()?;
         match self.format {
@@ -101,9 +123,13 @@ impl Files {
             }
         }
         output.finish()?;
+        this.notes.iter().for_each(|note| context.note(note));
         Ok(ExitCode::SUCCESS)
     }
 }
+
+/// Kinds of mistakes beyond this many are told together.
+const MOST_KINDS: usize = 20;
 
 fn insert(object: &mut Value, key: &str, entries: &[(&str, impl Serialize)]) -> Result<()> {
     let mut map = Map::new();
@@ -141,4 +167,92 @@ fn write_comparisons(table: &mut String, comparisons: &[(&str, Comparison)]) -> 
         )?;
     }
     Ok(())
+}
+
+fn write_mistakes(
+    table: &mut String,
+    by_kind: &[(&str, MistakeCounts)],
+    differences: &[Difference<'_>],
+) -> Result<()> {
+    writeln!(
+        table,
+        "\n{:34} {:>8} {:>8} {:>11} {:>11}",
+        "mistakes", "this", "other", "only this", "only other"
+    )?;
+    let mut row = |kind: &str, counts: MistakeCounts| {
+        let MistakeCounts { this, other, only_this, only_other } = counts;
+        writeln!(table, "{kind:34} {this:8} {other:8} {only_this:11} {only_other:11}")
+    };
+    let (shown, others) = by_kind.split_at(by_kind.len().min(MOST_KINDS));
+    shown.iter().try_for_each(|(kind, counts)| row(kind, *counts))?;
+    let rest = others.iter().fold(MistakeCounts::default(), |mut sum, (_, counts)| {
+        sum.this += counts.this;
+        sum.other += counts.other;
+        sum.only_this += counts.only_this;
+        sum.only_other += counts.only_other;
+        sum
+    });
+    if !others.is_empty() {
+        row(&format!("{} other kinds", others.len()), rest)?;
+    }
+    let count =
+        |right: &str| differences.iter().filter(|difference| who_is_right(difference) == right).count();
+    writeln!(
+        table,
+        "\nThe two differ in {} place{}: this one is right in {}, the other in {}, neither in {}.",
+        differences.len(),
+        if differences.len() == 1 { "" } else { "s" },
+        count("this"),
+        count("other"),
+        count("neither")
+    )?;
+    Ok(())
+}
+
+fn who_is_right(difference: &Difference<'_>) -> &'static str {
+    match (difference.this, difference.other) {
+        (None, _) => "this",
+        (_, None) => "other",
+        _ => "neither",
+    }
+}
+
+/// What is said of a place: where, the words, what gold has.
+fn place<'d>(difference: &Difference<'d>, places: &'d [String]) -> Option<(&'d str, &'d Mistake)> {
+    let mistake = difference.this.or(difference.other)?;
+    Some((places.get(mistake.place[0]).map_or("", String::as_str), mistake))
+}
+
+fn write_differences(table: &mut String, differences: &[Difference<'_>], places: &[String]) -> Result<()> {
+    let said = |mistake: Option<&Mistake>| match mistake {
+        None => "right".to_owned(),
+        Some(mistake) => format!("{} ({})", or_nothing(&mistake.predicted), mistake.kind()),
+    };
+    for difference in differences {
+        if let Some((place, mistake)) = place(difference, places) {
+            let (text, gold) = (&mistake.text, or_nothing(&mistake.gold));
+            let (this, other) = (said(difference.this), said(difference.other));
+            writeln!(table, "{place}: {text}: gold {gold}; this {this}; other {other}")?;
+        }
+    }
+    Ok(())
+}
+
+fn or_nothing(text: &str) -> &str {
+    if text.is_empty() { "nothing" } else { text }
+}
+
+fn in_json(difference: &Difference<'_>, places: &[String]) -> Value {
+    let Some((place, mistake)) = place(difference, places) else { return Value::Null };
+    let said = |mistake: Option<&Mistake>| {
+        mistake.map(|mistake| json!({"kind": mistake.kind(), "predicted": mistake.predicted}))
+    };
+    json!({
+        "place": place,
+        "text": mistake.text,
+        "gold": mistake.gold,
+        "right": who_is_right(difference),
+        "this": said(difference.this),
+        "other": said(difference.other),
+    })
 }

@@ -18,9 +18,7 @@ Example:
 pub struct Tags {
     #[command(flatten)]
     files: Files,
-    /// What to compare: upos, xpos, feats, lemma, deprel, several joined by `+`, or a column's number in a
-    /// file of columns [default: upos; in a file of columns the last]
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", help = column_help())]
     column: Option<TagColumn>,
     /// The training data: words that are not in it are unknown.
     #[arg(long, value_name = "FILE")]
@@ -31,10 +29,14 @@ impl Tags {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         let train = self.train.as_deref().map(training_words).transpose()?;
         let options = TagOptions { column: self.column, train };
-        let done = self.files.report(context, |predicted| tags(&self.files.gold, predicted, &options))?;
-        if options.column.is_none() {
-            context.note("compared: upos, or the last column where columns have no names (--column)");
-        }
-        Ok(done)
+        self.files.report(context, |predicted| tags(&self.files.gold, predicted, &options))
     }
+}
+
+fn column_help() -> String {
+    format!(
+        "What to compare: {}, several joined by `+`, or a column's number in a file of columns [default: upos; in a \
+         file of columns the last]",
+        TagColumn::names()
+    )
 }

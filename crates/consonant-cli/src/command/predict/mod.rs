@@ -139,6 +139,7 @@ impl Predict {
                 progress.advance(items as u64);
                 report.add(units, seconds);
             },
+            note: &mut |text| context.note(text),
         })?;
         out.finish()?;
         report.finish()?;

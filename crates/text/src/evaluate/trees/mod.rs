@@ -14,6 +14,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::EvaluationError;
 use super::bootstrap::UnitRatios;
+use super::mistakes::Mistake;
 use super::score::{Counts, ratio};
 use alignment::Alignment;
 use treebank::{NO_WORD, Symbols, Treebank};
@@ -162,6 +163,8 @@ impl TreeScore {
 pub struct TreeScores {
     /// Rows in the order of [`TreeMetric::ALL`].
     pub rows: Vec<TreeScore>,
+    /// What is wrong with sentences, words and trees.
+    pub mistakes: Vec<Mistake>,
 }
 
 impl TreeScores {
@@ -237,7 +240,63 @@ impl TreeScorer {
                 _ => self.compare_words(metric, &alignment),
             })
             .collect();
-        Ok(TreeScores { rows })
+        Ok(TreeScores { rows, mistakes: self.mistakes(&alignment, parsed) })
+    }
+
+    /// Gold sentences and words that the prediction does not have, and what it says otherwise of those that it has.
+    fn mistakes(&self, alignment: &Alignment, parsed: bool) -> Vec<Mistake> {
+        let texts = self.symbols.texts();
+        let (gold, predicted) = (self.gold.words(), self.predicted.words());
+        let surface = |side: &Treebank, word: u32| match word {
+            NO_WORD => "the root".to_owned(),
+            word => {
+                let word = &side.words()[word as usize];
+                side.text()[word.start..word.end].to_owned()
+            }
+        };
+        let mut mistakes = Vec::new();
+        let mut add = |word: usize, aspect: usize, kind: &'static str, of_gold: String, predicted: String| {
+            mistakes.push(Mistake {
+                place: [self.unit_of(gold[word].start), word, aspect],
+                kind: Some(kind),
+                text: surface(&self.gold, word as u32),
+                gold: of_gold,
+                predicted,
+            });
+        };
+        for span in self.gold.sentences().iter().filter(|(start, end)| start < end) {
+            if self.predicted.sentences().binary_search(span).is_err() {
+                let first = gold.partition_point(|word| word.start < span.0);
+                add(first, 0, "sentence", String::new(), String::new());
+            }
+        }
+        let mut is_there = vec![false; gold.len()];
+        for (g, p) in alignment.pairs() {
+            is_there[g] = true;
+            let (left, right) = (&gold[g], &predicted[p]);
+            for (aspect, metric, of_gold, of_predicted) in [
+                (2, TreeMetric::Upos, left.upos, right.upos),
+                (3, TreeMetric::Xpos, left.xpos, right.xpos),
+                (4, TreeMetric::Ufeats, left.feats, right.feats),
+                (5, TreeMetric::Lemmas, left.lemma, right.lemma),
+            ] {
+                if !self.agree(metric, g, p, alignment) {
+                    let text = |symbol: u32| texts[symbol as usize].to_owned();
+                    add(g, aspect, metric.name(), text(of_gold), text(of_predicted));
+                }
+            }
+            if parsed && !self.agree(TreeMetric::Uas, g, p, alignment) {
+                let heads = (surface(&self.gold, left.head), surface(&self.predicted, right.head));
+                add(g, 6, "head", heads.0, heads.1);
+            } else if parsed && left.deprel != right.deprel {
+                let text = |symbol: u32| texts[symbol as usize].to_owned();
+                add(g, 7, "relation", text(left.deprel), text(right.deprel));
+            }
+        }
+        for word in (0..gold.len()).filter(|word| !is_there[*word]) {
+            add(word, 1, "word", surface(&self.gold, word as u32), String::new());
+        }
+        mistakes
     }
 
     /// Spans, in order on both sides, are equal if they begin and end at the same character.

@@ -66,6 +66,13 @@ impl Symbols {
     /// The symbol of `_`.
     pub(super) const NOTHING: u32 = 0;
 
+    /// The texts of all symbols.
+    pub(super) fn texts(&self) -> Vec<&str> {
+        let mut texts = vec![""; self.ids.len()];
+        self.ids.iter().for_each(|(text, id)| texts[*id as usize] = text);
+        texts
+    }
+
     fn intern(&mut self, text: &str) -> u32 {
         if let Some(id) = self.ids.get(text) {
             return *id;
