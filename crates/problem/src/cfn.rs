@@ -1,7 +1,7 @@
 //! Cost function networks in JSON (`.cfn`), as toulbar2 reads them.
 
 use crate::costs::{CostFunction, MOST_STATES};
-use crate::format::FormatError;
+use crate::format::{FormatError, overflows};
 use crate::{Problem, Variable};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -162,7 +162,7 @@ fn has_negative(value: &Value) -> bool {
 
 fn number(value: &Value) -> Option<f64> {
     match value {
-        Value::String(text) => text.parse().ok().filter(|number: &f64| !number.is_nan()),
+        Value::String(text) => text.parse().ok().filter(|number: &f64| !number.is_nan() && !overflows(text)),
         other => other.as_f64(),
     }
 }

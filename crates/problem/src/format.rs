@@ -145,8 +145,8 @@ impl<'a> Words<'a> {
 
     pub(crate) fn number<T: std::str::FromStr>(&mut self, what: &str) -> Result<T, FormatError> {
         let word = self.expect(what)?;
-        word.parse()
-            .map_err(|_| FormatError::at(self.line, format!("expected {what}, found `{}`", shorten(word))))
+        let read = word.parse().ok().filter(|_| !overflows(word));
+        read.ok_or_else(|| FormatError::at(self.line, format!("expected {what}, found `{}`", shorten(word))))
     }
 
     pub(crate) fn finished(&mut self) -> Result<(), FormatError> {
@@ -158,6 +158,12 @@ impl<'a> Words<'a> {
             }
         }
     }
+}
+
+/// Whether a word is a number too large to be one; infinity is written as a word of letters.
+pub(crate) fn overflows(word: &str) -> bool {
+    let may = word.len() > 300 || word.contains(['e', 'E']);
+    may && word.contains(|c: char| c.is_ascii_digit()) && word.parse().is_ok_and(f64::is_infinite)
 }
 
 pub(crate) fn shorten(word: &str) -> String {

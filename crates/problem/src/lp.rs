@@ -98,7 +98,8 @@ fn tokens(text: &str) -> Result<Vec<Placed<'_>>, FormatError> {
                 }
                 '0'..='9' | '.' => {
                     let length = number_length(rest);
-                    let value = rest[..length].parse().map_err(|_| {
+                    let value = rest[..length].parse().ok().filter(|value: &f64| value.is_finite());
+                    let value = value.ok_or_else(|| {
                         FormatError::at(number + 1, format!("expected a number, found `{}`", shorten(rest)))
                     })?;
                     (Token::Number(value), length)

@@ -1,6 +1,6 @@
 //! Linear programs that others wrote, whose columns are 0 or 1, as problems.
 
-use crate::format::FormatError;
+use crate::format::{FormatError, overflows};
 use crate::{Factor, Kind, Literal, Problem, Relation};
 use std::collections::HashMap;
 
@@ -143,7 +143,7 @@ fn join(factors: &mut Vec<Factor>, first: usize) {
 
 /// A number of a file; infinite where that is allowed.
 pub(crate) fn number(word: &str, line: usize) -> Result<f64, FormatError> {
-    let found = word.parse::<f64>().ok().filter(|number| !number.is_nan());
+    let found = word.parse::<f64>().ok().filter(|number| !number.is_nan() && !overflows(word));
     found.ok_or_else(|| {
         FormatError::at(line, format!("expected a number, found `{}`", crate::format::shorten(word)))
     })
