@@ -126,6 +126,7 @@ impl RowLayout {
                 _ if full == 0 => {
                     self.add_scores(features[at], *values.get(at).unwrap_or(&1.0), weights, scores);
                 }
+                // Rows that are too short for a block, or for which there are not enough registers.
                 _ if self.dimension < LANES => self.add_each(run, weights, scores),
                 1 => self.add_full::<1>(run, weights, scores),
                 2 => self.add_full::<2>(run, weights, scores),

@@ -29,7 +29,7 @@ pub fn read(text: &str) -> Result<Problem, FormatError> {
         (_, Some(rest)) => (false, rest),
         _ => return Err(wrong()),
     };
-    let limit: f64 = limit.trim().parse().map_err(|_| wrong())?;
+    let limit: f64 = limit.trim().parse().ok().filter(|_| !overflows(limit.trim())).ok_or_else(wrong)?;
     let mut reader = Reader { problem: Problem::new(), places: HashMap::new(), lists: HashMap::new() };
     for (name, states) in object(&root, "variables")? {
         reader.variable(name, states)?;
