@@ -172,6 +172,7 @@ pub(crate) fn halves(
         strength: Some(1.0),
         // As many epochs as were of use to the whole, or a few.
         epochs: Some(described.epoch.min(HALF_EPOCHS)),
+        orders: 1,
         ..lesson.settings.clone()
     };
     let mut watch = Watch::none();

@@ -41,6 +41,16 @@ pub enum NerError {
         "the model reads parts of speech, and there are none; give a tagger with --tagger MODEL that predicts upos"
     )]
     NoTags,
+    /// A model to go on from that is of another kind.
+    #[error(
+        "cannot continue the model: it has {theirs}, this training has {ours}; leave the setting out or train afresh"
+    )]
+    Initial {
+        /// What the model has.
+        theirs: &'static str,
+        /// What was asked for.
+        ours: &'static str,
+    },
     /// From a file.
     #[error(transparent)]
     Text(#[from] consonant_text::Error),

@@ -88,6 +88,8 @@ pub(crate) struct Evidence {
     cases: Vec<Case>,
     /// The first token of each sentence.
     starts: Vec<usize>,
+    /// Which tokens are hyphens that touch the words on both sides.
+    hyphens: Vec<bool>,
     lower: String,
 }
 
@@ -98,6 +100,18 @@ fn written_key(case: Case, is_first: bool, written: u64) -> u64 {
     hash::combine(here, written)
 }
 
+/// Whether a word is a hyphen without white space around it, as the data say; words beyond the first and before the last.
+fn is_inner_hyphen(sentence: &Sentence, word: usize) -> bool {
+    let touches = |word: usize| sentence.misc_entry(word, "SpaceAfter") == Some("No");
+    sentence.form(word) == "-" && word > 0 && word + 1 < sentence.len() && touches(word - 1) && touches(word)
+}
+
+/// The feature of a word before, at or behind an inner hyphen, by how the words on both sides are written.
+fn hyphen_key(place: u64, before: Case, after: Case) -> u64 {
+    let sides = hash::combine(before as u64, after as u64);
+    hash::combine(0x6879_7068_656e, hash::combine(place, sides))
+}
+
 /// Writes every feature that evidence may make of words. Slow: for explanations.
 pub(crate) fn name_features(words: &BTreeSet<&str>, sink: &mut impl FeatureSink) {
     for word in words {
@@ -106,7 +120,20 @@ pub(crate) fn name_features(words: &BTreeSet<&str>, sink: &mut impl FeatureSink)
             sink.put(key, 1.0, &|| format!("elsewhere {}: {word}", fact.name()));
         }
     }
-    for (case, name) in [(Case::Capital, "capital"), (Case::Lower, "lower"), (Case::Other, "other")] {
+    const CASES: [(Case, &str); 3] =
+        [(Case::Capital, "capital"), (Case::Lower, "lower"), (Case::Other, "other")];
+    for (place, name) in
+        ["before an inner hyphen", "an inner hyphen", "behind an inner hyphen"].iter().enumerate()
+    {
+        for (before, name_before) in CASES {
+            for (after, name_after) in CASES {
+                sink.put(hyphen_key(place as u64, before, after), 1.0, &|| {
+                    format!("{name}: {name_before} - {name_after}")
+                });
+            }
+        }
+    }
+    for (case, name) in CASES {
         for (is_first, place) in [(false, ""), (true, ", first word")] {
             for written in 0..1 << Fact::WRITTEN.len() {
                 sink.put(written_key(case, is_first, written), 1.0, &|| {
@@ -129,6 +156,7 @@ impl Evidence {
         self.words.clear();
         self.cases.clear();
         self.starts.clear();
+        self.hyphens.clear();
         self.facts.iter_mut().for_each(Vec::clear);
         for sentence in sentences {
             self.starts.push(self.tokens.len());
@@ -136,6 +164,7 @@ impl Evidence {
                 let kind = self.type_of(sentence.form(word));
                 self.tokens.push(kind);
                 self.cases.push(case(sentence.form(word)));
+                self.hyphens.push(is_inner_hyphen(sentence, word));
             }
         }
         for (number, sentence) in sentences.iter().enumerate() {
@@ -204,6 +233,19 @@ impl Evidence {
         }
     }
 
+    /// What a hyphen without blanks says: of itself, and to the words on both sides. Where blanks are not known, or all
+    /// tokens have them, it says nothing.
+    fn add_hyphens(&self, token: usize, keys: &mut Vec<u64>) {
+        let places = [token.checked_add(1), Some(token), token.checked_sub(1)];
+        for (place, hyphen) in places.into_iter().enumerate() {
+            let Some(hyphen) = hyphen.filter(|&hyphen| self.hyphens.get(hyphen) == Some(&true)) else {
+                continue;
+            };
+            let sides = (self.cases[hyphen - 1], self.cases[hyphen + 1]);
+            keys.push(hyphen_key(place as u64, sides.0, sides.1));
+        }
+    }
+
     /// The keys of the features of a word: facts from its other occurrences.
     pub(crate) fn features(&self, sentence: usize, word_number: usize, keys: &mut Vec<u64>) {
         let token = self.starts[sentence] + word_number;
@@ -219,6 +261,7 @@ impl Evidence {
             }
         }
         keys.push(written_key(self.cases[token], word_number == 0, written));
+        self.add_hyphens(token, keys);
         let sentence_end = self.starts.get(sentence + 1).copied().unwrap_or(self.tokens.len());
         // Outside of the sentence.
         const NONE: u64 = 1;

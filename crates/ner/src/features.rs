@@ -59,7 +59,7 @@ pub fn built_in_templates(resources: &Resources, tags: bool) -> String {
         text.push_str("# Parts of speech.\nU50:%x[0,1]\nU51:%x[-1,1]\nU52:%x[1,1]\nU53:%x[-1,1]/%x[0,1]\nU54:%x[0,1]/%x[1,1]\nU55:%x[0,1]/%H[0,0]\n");
     }
     if resources.clusters.is_some() {
-        text.push_str("# Clusters.\nU60:%c[0,0,2,4,6,8,10,12,14,16]\nU61:%c[-1,0,2,4,6,8,10,12,14,16]\nU62:%c[1,0,2,4,6,8,10,12,14,16]\nU63:%c[0,0]\n");
+        text.push_str("# Clusters.\nU60:%C[0,0,2,4,6,8,10,12,14,16]\nU61:%C[-1,0,2,4,6,8,10,12,14,16]\nU62:%C[1,0,2,4,6,8,10,12,14,16]\nU63:%C[0,0]\n");
     }
     if !resources.gazetteers.is_empty() {
         text.push_str(

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
-use consonant_learn::hash::Fingerprint;
+use consonant_learn::hash::{self, Fingerprint};
 use consonant_learn::model::Model;
 use consonant_learn::settings::{InputFile, Named};
 use consonant_learn::table::Precision;
@@ -74,6 +74,9 @@ consonant_task::settings! {
         scope: Option<Scope> = None, "document|set", research;
         /// Looks at other occurrences of a word in its text, and at how lines are set.
         evidence: bool = true, "on|off", research;
+        /// Trains so many times, each with another order of the sentences, and takes the mean of the weights: what one
+        /// order would change by chance changes less.
+        orders: usize = 1, "N" in 1.0..=64.0;
         /// Leaves out features that occur less often.
         min_count: u32 = 2, "N", research;
         /// Gives weights to all pairs of feature and label, or to observed ones only.
@@ -105,6 +108,13 @@ pub(crate) fn train(
     if tags && !(has_tags(sentences) && dev.is_none_or(has_tags)) {
         return Err(NerError::NoTags);
     }
+    if let Some(initial) = data.initial {
+        let initial = Ner::open(initial)?;
+        check_initial(&initial, settings, tags)?;
+        let (features, continued) = (&initial.features, Some(&*initial.chain));
+        let settings = &NerSettings { evidence: features.evidence, ..settings.clone() };
+        return Lesson { sentences, dev, features, tags, settings, numbered: None, continued }.learn(watch);
+    }
     let NerSettings { clusters, gazetteers, vectors, template, .. } = settings;
     let resources = Resources::read(clusters.as_ref(), gazetteers, vectors.as_ref(), |path| {
         Ok::<_, NerError>(open_file(path, data.max_unpacked)?)
@@ -114,7 +124,27 @@ pub(crate) fn train(
         None => built_in_templates(&resources, tags),
     };
     let features = &Features::new(&templates, resources, tags, settings.evidence)?;
-    Lesson { sentences, dev, features, tags, settings, numbered: None }.learn(watch)
+    Lesson { sentences, dev, features, tags, settings, numbered: None, continued: None }.learn(watch)
+}
+
+/// A model can be gone on from with the features and the labels that it has.
+fn check_initial(initial: &Ner, settings: &NerSettings, tags: bool) -> Result<(), NerError> {
+    let theirs = &initial.description;
+    let differ = |theirs, ours| Err(NerError::Initial { theirs, ours });
+    if theirs.settings.scheme != settings.scheme {
+        return differ("another scheme of labels", "its own");
+    }
+    if theirs.tags != tags {
+        return match tags {
+            true => differ("no parts of speech", "some, by --tagger"),
+            false => differ("parts of speech", "none; give --tagger"),
+        };
+    }
+    let NerSettings { clusters, gazetteers, vectors, template, .. } = settings;
+    if clusters.is_some() || !gazetteers.is_empty() || vectors.is_some() || template.is_some() {
+        return differ("features of its own", "templates, clusters, lists or vectors given again");
+    }
+    Ok(())
 }
 
 /// What is learned from, and how.
@@ -128,6 +158,8 @@ pub(crate) struct Lesson<'l> {
     pub(crate) settings: &'l NerSettings,
     /// Labels that have given numbers, whether they occur or not.
     pub(crate) numbered: Option<&'l Labels>,
+    /// The chain of a model to go on from.
+    pub(crate) continued: Option<&'l ChainModel>,
 }
 
 impl Lesson<'_> {
@@ -142,7 +174,10 @@ impl Lesson<'_> {
         if gold.iter().flatten().all(|label| label == "O") {
             return Err(NerError::NoEntities);
         }
-        let mut builder = corpus_builder(settings);
+        let mut builder = match self.continued {
+            Some(chain) => CorpusBuilder::continuing(corpus_options(settings), chain),
+            None => CorpusBuilder::new(corpus_options(settings)),
+        };
         if let Some(labels) = numbered {
             settle_numbers(&mut builder, labels);
         }
@@ -173,23 +208,40 @@ impl Lesson<'_> {
             counts.score().f1
         };
         let interrupt = watch.stop;
-        let run = Run {
-            epochs: settings.epochs.unwrap_or(match (algorithm.is_batch(), dev.is_some()) {
-                (true, _) => 200,
-                (false, true) => MOST_EPOCHS,
-                (false, false) => EPOCHS,
-            }),
-            patience: dev.map(|_| settings.patience),
-            seed: settings.seed,
-            shards: settings.shards,
-            ..watch.run(None, METRIC)
-        };
-        let dev_run = dev_encoded.as_ref().map(|sentences| Dev {
-            sentences,
-            candidates: None,
-            metric: Some(&mut metric),
+        let epochs = settings.epochs.unwrap_or(match (algorithm.is_batch(), dev.is_some()) {
+            (true, _) => 200,
+            (false, true) => MOST_EPOCHS,
+            (false, false) => EPOCHS,
         });
-        let mut trained = train_chain(&corpus, &plan, dev_run, run)?;
+        let mut train = |order: u64| {
+            let run = watch.run(None, METRIC);
+            let run = Run {
+                epochs,
+                patience: dev.map(|_| settings.patience),
+                seed: if order == 0 { settings.seed } else { hash::combine(settings.seed, order) },
+                shards: settings.shards,
+                // A checkpoint is of the first order: nobody could tell it from that of another.
+                checkpoint: run.checkpoint.clone().filter(|_| order == 0),
+                ..run
+            };
+            let metric: &mut dyn FnMut(&[Vec<u32>]) -> f64 = &mut metric;
+            let dev = dev_encoded.as_ref();
+            let dev = dev.map(|sentences| Dev { sentences, candidates: None, metric: Some(metric) });
+            train_chain(&corpus, &plan, dev, run)
+        };
+        let mut trained = train(0)?;
+        let mut sums: Vec<f64> = trained.weights.iter().map(|&weight| f64::from(weight)).collect();
+        let mut orders = 1;
+        while orders < settings.orders && trained.stop != Stop::Interrupted {
+            let again = train(orders as u64)?;
+            trained.stop = again.stop;
+            if again.stop != Stop::Interrupted {
+                sums.iter_mut().zip(&again.weights).for_each(|(sum, &weight)| *sum += f64::from(weight));
+                orders += 1;
+            }
+        }
+        let means = sums.iter().map(|sum| (sum / orders as f64) as f32);
+        trained.weights.iter_mut().zip(means).for_each(|(weight, mean)| *weight = mean);
         trained.prune(settings.prune);
         let mut described = Description {
             settings: NerSettings {
@@ -358,13 +410,13 @@ fn read<N: Numbering>(
 }
 
 /// Chains of first order, of sentences or of words.
-pub(crate) fn corpus_builder(settings: &NerSettings) -> CorpusBuilder {
-    CorpusBuilder::new(CorpusOptions {
+pub(crate) fn corpus_options(settings: &NerSettings) -> CorpusOptions {
+    CorpusOptions {
         order: 1,
         min_count: settings.min_count,
         pairs: settings.weights,
         ..CorpusOptions::default()
-    })
+    }
 }
 
 /// A sentence that counts nothing settles the numbers of labels.

@@ -178,6 +178,7 @@ impl Task for Ner {
     }];
     const FORMATS: &'static [Format] = FORMATS;
     const READS: Reads = Reads::Tags;
+    const CONTINUES: bool = true;
 
     type Item = Sentence;
     type Settings = NerSettings;

@@ -336,3 +336,54 @@ fn any_recognizer_can_be_made_to_agree_or_to_stand_alone() {
     assert_eq!([labels(0, 1), labels(0, 2)], [labels(1, 0), labels(1, 1)]);
     assert_ne!(labels(0, 1), "O");
 }
+
+#[test]
+fn a_hyphen_without_blanks_joins_names_as_the_data_do() {
+    // Without blanks a hyphen stands inside of a name, with blanks between two.
+    let row = |number: usize, form: &str, touches: bool, label: &str| {
+        let space = if touches { "SpaceAfter=No|" } else { "" };
+        format!("{number}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{space}NER={label}\n")
+    };
+    let pair = |first: &str, second: &str, touches: bool| {
+        let (hyphen, last) = if touches { ("I-PER", "I-PER") } else { ("O", "B-PER") };
+        let rows =
+            [row(1, first, touches, "B-PER"), row(2, "-", touches, hyphen), row(3, second, false, last)];
+        rows.concat() + &row(4, "spoke", false, "O") + "\n"
+    };
+    let text = |skip: usize| -> Vec<Sentence> {
+        let pairs = PEOPLE.iter().flat_map(|first| PLACES.iter().map(move |second| (first, second)));
+        let both = pairs.skip(skip).step_by(2).flat_map(|(a, b)| [pair(a, b, true), pair(a, b, false)]);
+        let text: String = both.collect();
+        SentenceReader::conllu(text.as_bytes(), "test").collect::<Result<_, _>>().unwrap()
+    };
+    let model = train(&text(0), &settings(Consistency::None)).unwrap();
+    let model = Ner::open(&model.open().unwrap()).unwrap();
+    let mut found = text(1);
+    model.decode(&mut found, &NerOptions::new()).unwrap();
+    let labels = |sentences: &[Sentence]| -> Vec<String> {
+        let words =
+            sentences.iter().flat_map(|sentence| (0..sentence.len()).map(|word| sentence.entity_label(word)));
+        words.map(str::to_owned).collect()
+    };
+    let (found, gold) = (labels(&found), labels(&text(1)));
+    let right = found.iter().zip(&gold).filter(|(found, gold)| found == gold).count();
+    assert!(right * 20 >= gold.len() * 19, "{right} of {}", gold.len());
+}
+
+#[test]
+fn a_recognizer_is_gone_on_from() {
+    let more = "Zork\tB-ORG\nsells\tO\nnets\tO\n\nShe\tO\nlives\tO\nthere\tO\n\nThen\tO\nhe\tO\nleft\tO\n\n"
+        .repeat(12);
+    let first = train(&read(&documents(30, 1, true)), &settings(Consistency::None)).unwrap().open().unwrap();
+    let new = read(&more);
+    let mut data = Data::new(&new);
+    data.initial = Some(&first);
+    let second = Ner::train(&data, &settings(Consistency::None), &mut Watch::none()).unwrap();
+    let second = Ner::open(&second.open().unwrap()).unwrap();
+    assert_eq!(decode(&second, "Zork\tO\nsells\tO\nnets\tO\n\n"), "Zork\tB-ORG\nsells\tO\nnets\tO\n\n");
+    let known = "He\tO\nlives\tO\nin\tO\nBonn\tB-LOC\n.\tO\n\n";
+    assert_eq!(decode(&second, &known.replace("B-LOC", "O")), known, "what it knew, it still knows");
+    let other = settings(Consistency::None).scheme(LabelScheme::Bio);
+    let refused = Ner::train(&data, &other, &mut Watch::none()).unwrap_err().to_string();
+    assert!(refused.contains("another scheme of labels"), "{refused}");
+}

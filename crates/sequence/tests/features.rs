@@ -16,11 +16,12 @@ fn everything() -> (Extractor, Vec<[&'static str; 2]>) {
         gazetteers: vec![
             Gazetteer::read("city", "Paris\nNew York\n".as_bytes()).unwrap(),
             Gazetteer::read("paper", "New York Times\n".as_bytes()).unwrap(),
+            Gazetteer::read_any_case("name", "PARIS\nthe new york\n".as_bytes()).unwrap(),
         ],
         vectors: Some(Vectors::read("v", "the 1 2\nnew 0.5 -1\n".as_bytes()).unwrap()),
     };
     let text = "U:%x[-1,0]\nU:%x[1,0]\nU1:%X[0,0]/%x[0,tag]\nU2:%p[0,0,1-3]+%s[-1,0,2]\nU3:%h[0,0] %H[1,0]\nU4:%n[0,0,2]\nU5:%N[-1,0,3]\n\
-                U6:%c[0,0,2,4]\nU7:%g[0]\nU8:%g[-1,0]%x[0,0]\nU9:%v[0,0]\nU10:%v[1,0]\nU11:%t[0,0,\"^\\u\"]%T[-2,0,\"\\d\"]\nU12:%m[0,0,\"..$\"]\n\
+                U6:%c[0,0,2,4]\nU15:%C[0,0]\nU16:%C[1,0,2]\nU7:%g[0]\nU8:%g[-1,0]%x[0,0]\nU9:%v[0,0]\nU10:%v[1,0]\nU11:%t[0,0,\"^\\u\"]%T[-2,0,\"\\d\"]\nU12:%m[0,0,\"..$\"]\n\
                 U13:%M[0,0,\"^.\"]\nU14\nB\nB1:%x[0,1]\n*2:%S[0,0,2]%P[1,0,1]\n# comment\n";
     let words = vec![
         ["The", "DT"],
@@ -172,4 +173,24 @@ fn bad_templates_are_refused_with_line_and_remedy() {
         Templates::compile("# nothing\nB\n", &["form"], &Resources::default()),
         Err(FeatureError::NoTemplates)
     ));
+}
+
+#[test]
+fn words_in_capitals_have_the_clusters_and_lists_of_others() {
+    let resources = Resources {
+        clusters: Some(Clusters::read("c", "0110\tTokyo\n10\train\n".as_bytes()).unwrap()),
+        gazetteers: vec![Gazetteer::read_any_case("city", "New York\nTokyo\n".as_bytes()).unwrap()],
+        vectors: None,
+    };
+    let extractor = extractor("U0:%c[0,0]\nU1:%C[0,0]\nU2:%g[0,0]\n", &["form"], resources);
+    let names = |words: &[&'static str], token: usize| -> Vec<String> {
+        let mut named: Vec<NamedFeature> = Vec::new();
+        extractor.describe(words.len(), |token, _| words[token], token, Scope::Node, &mut named);
+        named.into_iter().map(|feature| feature.name).collect()
+    };
+    assert_eq!(names(&["RAIN", "IN", "TOKYO"], 2), ["U1:0110", "U2:S-city"]);
+    assert_eq!(names(&["RAIN", "IN", "TOKYO"], 0), ["U0:10", "U1:10"]);
+    assert_eq!(names(&["tokyo"], 0), ["U1:0110", "U2:S-city"]);
+    assert_eq!(names(&["in", "new", "YORK"], 2), ["U2:E-city"]);
+    assert!(names(&["ōsaka"], 0).is_empty());
 }

@@ -5,13 +5,13 @@ use std::sync::atomic::AtomicBool;
 use consonant_learn::model::ModelWriter;
 use consonant_learn::trainer::Run;
 use consonant_sequence::features::FeatureBuffer;
-use consonant_sequence::{Labels, train};
+use consonant_sequence::{CorpusBuilder, Labels, train};
 use consonant_text::Sentence;
 use consonant_text::document::ranges;
 
 use crate::decode::token_starts;
 use crate::features::Features;
-use crate::learn::{corpus_builder, settle_numbers};
+use crate::learn::{corpus_options, settle_numbers};
 use crate::model::{Scope, TASK};
 use crate::occurrences::{Occurrences, OrdinaryWords};
 use crate::{NerError, NerSettings};
@@ -27,7 +27,7 @@ pub(crate) fn learn(
     (settings, scope, epochs, interrupt): (&NerSettings, Scope, usize, Option<&AtomicBool>),
 ) -> Result<Vec<u8>, NerError> {
     let rows = FeatureRows::read(sentences, features, ordinary);
-    let mut builder = corpus_builder(settings);
+    let mut builder = CorpusBuilder::new(corpus_options(settings));
     settle_numbers(&mut builder, labels);
     let groups = match scope {
         Scope::Document => ranges(sentences),

@@ -7,10 +7,10 @@ use consonant_learn::hash;
 use consonant_learn::names::{FeatureSink, WantedNames};
 use rustc_hash::FxHashMap;
 
-use super::program::{ABSENT, Plural, Templates, piece_key};
+use super::program::{ABSENT, Atom, Plural, Templates, phrase_base, piece_key};
 use super::resource::{Place, Resources};
 use super::template::{Function, Scope};
-use super::value::ValueReader;
+use super::value::{ValueReader, lower_case};
 
 /// Distinct values of a column that a workspace remembers before it starts afresh: some megabytes of text are enough for
 /// as many, so that more text takes no more memory.
@@ -304,13 +304,17 @@ impl Extractor {
         length: usize,
         value: impl Fn(usize, usize) -> &'s str,
     ) -> Vec<Vec<Option<String>>> {
-        let keys: Vec<u64> = (0..length).map(|token| piece_key(value(token, 0))).collect();
+        let mut lower = String::new();
+        let written: Vec<u64> = (0..length).map(|token| piece_key(value(token, 0))).collect();
+        let any_case: Vec<u64> =
+            (0..length).map(|token| piece_key(lower_case(value(token, 0), &mut lower))).collect();
         let mut places = Vec::new();
         self.resources
             .gazetteers
             .iter()
             .map(|gazetteer| {
-                gazetteer.places(&keys, &mut places);
+                let keys = if gazetteer.is_any_case() { &any_case } else { &written };
+                gazetteer.places(keys, &mut places);
                 places.iter().map(|&place| phrase_text(place, gazetteer.name())).collect()
             })
             .collect()
@@ -442,14 +446,12 @@ impl Extractor {
     fn place_phrases(&self, workspace: &mut FeatureWorkspace) {
         let templates = &*self.templates;
         let width = templates.atoms.len();
-        let Some(base) = templates.atoms.iter().position(|atom| *atom == super::program::GAZETTEER_BASE)
-        else {
-            return;
-        };
         let FeatureWorkspace { phrase_keys, places, matrix, length, .. } = workspace;
         for (number, gazetteer) in self.resources.gazetteers.iter().enumerate() {
             let wanted = Function::Gazetteer(number as u16);
-            let Some(column) = templates.atoms.iter().position(|atom| atom.function == wanted) else {
+            let place_of = |wanted: Atom| templates.atoms.iter().position(|atom| *atom == wanted);
+            let column = templates.atoms.iter().position(|atom| atom.function == wanted);
+            let (Some(column), Some(base)) = (column, place_of(phrase_base(gazetteer))) else {
                 continue;
             };
             phrase_keys.clear();
@@ -465,7 +467,10 @@ impl Extractor {
 
 /// What only a resource can say has no value outside of the sentence.
 fn is_resource(function: Function) -> bool {
-    matches!(function, Function::Cluster(_) | Function::Gazetteer(_) | Function::Vector)
+    matches!(
+        function,
+        Function::Cluster(_) | Function::AnyCaseCluster(_) | Function::Gazetteer(_) | Function::Vector
+    )
 }
 
 /// What stands before and after the sentence, in CRF++'s notation.

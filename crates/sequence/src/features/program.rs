@@ -3,7 +3,7 @@
 use consonant_learn::hash;
 
 use super::FeatureError;
-use super::resource::Resources;
+use super::resource::{Gazetteer, Resources};
 use super::template::{Function, Pattern, Piece, Scope, Template, Vocabulary, parse};
 
 /// A function of a column: computed once for each distinct value.
@@ -118,9 +118,11 @@ impl Templates {
                 atoms.push(atom);
             }
         }
-        if !resources.gazetteers.is_empty() && !atoms.contains(&GAZETTEER_BASE) {
-            // Phrases are matched by the keys of the first column's values.
-            atoms.push(GAZETTEER_BASE);
+        // Phrases are matched by the keys of the first column's values.
+        for base in resources.gazetteers.iter().map(phrase_base) {
+            if !atoms.contains(&base) {
+                atoms.push(base);
+            }
         }
         let offsets = || templates.iter().flat_map(|template| &template.pieces).map(|piece| piece.offset);
         let mut compiled = Self {
@@ -234,8 +236,10 @@ impl Templates {
     }
 }
 
-/// Gazetteers are matched by the first column as it stands.
-pub(super) const GAZETTEER_BASE: Atom = Atom { column: 0, function: Function::Value };
+/// By what a gazetteer is matched: the first column as it stands, or in lower case.
+pub(super) fn phrase_base(gazetteer: &Gazetteer) -> Atom {
+    Atom { column: 0, function: if gazetteer.is_any_case() { Function::Lower } else { Function::Value } }
+}
 
 impl Template {
     /// The key of the text around the pieces: as in CRF++, two templates of one name share their features.

@@ -49,6 +49,8 @@ pub enum Function {
     LowerNGrams(u8),
     /// `%c`: the word's cluster, or its first bits.
     Cluster(Option<u8>),
+    /// `%C`: the same, of the word in any case.
+    AnyCaseCluster(Option<u8>),
     /// `%g`: place in a phrase of this gazetteer.
     Gazetteer(u16),
     /// `%v`: the word's vector, one real-valued feature for each dimension.
@@ -210,10 +212,10 @@ impl<'a> LineParser<'a, '_> {
         let Some(letter) = self.rest.chars().next() else {
             return fault("a percent sign at the end", "write a macro such as `%x[0,0]`");
         };
-        if !"xXpPsShHnNcgvtTmM".contains(letter) {
+        if !"xXpPsShHnNcCgvtTmM".contains(letter) {
             return fault(
                 format!("unknown macro `%{letter}`"),
-                "the macros are %x %X %p %P %s %S %h %H %n %N %c %g %v %t %T %m %M",
+                "the macros are %x %X %p %P %s %S %h %H %n %N %c %C %g %v %t %T %m %M",
             );
         }
         self.rest = &self.rest[letter.len_utf8()..];
@@ -242,13 +244,20 @@ impl<'a> LineParser<'a, '_> {
             'S' => self.sizes(letter)?.into_iter().map(Function::LowerSuffix).collect(),
             'n' => self.sizes(letter)?.into_iter().map(Function::NGrams).collect(),
             'N' => self.sizes(letter)?.into_iter().map(Function::LowerNGrams).collect(),
-            'c' if !self.vocabulary.clusters => {
-                return fault("`%c` without clusters", "give a file of clusters, or drop this line");
+            'c' | 'C' if !self.vocabulary.clusters => {
+                return fault(
+                    format!("`%{letter}` without clusters"),
+                    "give a file of clusters, or drop this line",
+                );
             }
             'c' if self.rest.starts_with(',') => {
                 self.sizes(letter)?.into_iter().map(|size| Function::Cluster(Some(size))).collect()
             }
             'c' => vec![Function::Cluster(None)],
+            'C' if self.rest.starts_with(',') => {
+                self.sizes(letter)?.into_iter().map(|size| Function::AnyCaseCluster(Some(size))).collect()
+            }
+            'C' => vec![Function::AnyCaseCluster(None)],
             'g' if self.vocabulary.gazetteers.is_empty() => {
                 return fault("`%g` without gazetteers", "give a gazetteer, or drop this line");
             }

@@ -39,13 +39,7 @@ impl ValueReader {
     pub fn load(&mut self, value: &str) {
         self.value.clear();
         self.value.push_str(value);
-        self.lower.clear();
-        if value.is_ascii() {
-            self.lower.push_str(value);
-            self.lower.make_ascii_lowercase();
-        } else {
-            self.lower.extend(value.chars().flat_map(char::to_lowercase));
-        }
+        lower_case(value, &mut self.lower);
     }
 
     /// What a function of one value yields; `None` where it has none (an affix longer than the word, a word
@@ -74,10 +68,18 @@ impl ValueReader {
             Function::Cluster(size) => {
                 let clusters = resources.clusters.as_ref()?;
                 let bits = clusters.get(&self.value).or_else(|| clusters.get(&self.lower))?;
-                match size {
-                    Some(size) => prefix(bits, size),
-                    None => Some(bits),
-                }
+                bits_of(bits, size)
+            }
+            Function::AnyCaseCluster(size) => {
+                let clusters = resources.clusters.as_ref()?;
+                let bits = clusters.get(&self.value).or_else(|| clusters.get(&self.lower)).or_else(|| {
+                    let mut letters = self.lower.chars();
+                    self.shape.clear();
+                    self.shape.extend(letters.next()?.to_uppercase());
+                    self.shape.push_str(letters.as_str());
+                    clusters.get(&self.shape)
+                })?;
+                bits_of(bits, size)
             }
             Function::Test(pattern) => {
                 let pattern = &patterns[usize::from(pattern)];
@@ -124,6 +126,23 @@ impl ValueReader {
     pub fn lower(&self) -> &str {
         &self.lower
     }
+}
+
+/// Writes a value in lower case.
+pub(super) fn lower_case<'s>(value: &str, lower: &'s mut String) -> &'s str {
+    lower.clear();
+    if value.is_ascii() {
+        lower.push_str(value);
+        lower.make_ascii_lowercase();
+    } else {
+        lower.extend(value.chars().flat_map(char::to_lowercase));
+    }
+    lower
+}
+
+/// The first bits of a cluster, or all.
+fn bits_of(bits: &str, size: Option<u8>) -> Option<&str> {
+    size.map_or(Some(bits), |size| prefix(bits, size))
 }
 
 fn prefix(value: &str, size: u8) -> Option<&str> {

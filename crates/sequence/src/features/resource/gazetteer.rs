@@ -11,6 +11,7 @@ use consonant_learn::hash;
 use consonant_learn::model::{Model, ModelWriter};
 
 use super::super::FeatureError;
+use super::super::value::lower_case;
 
 const FORMAT: &str = "one phrase a line, its tokens separated by blanks";
 /// Most nodes of the trie: one table of 1.5 GiB.
@@ -50,20 +51,33 @@ impl Place {
 #[derive(Debug, Clone)]
 pub struct Gazetteer {
     name: String,
+    /// Whether its words, and those that are looked up, are in lower case.
+    any_case: bool,
     /// Open addressing, a third of it free; 0 is free, the lowest bit says that a phrase ends here.
     nodes: Vec<u32>,
 }
 
 impl Gazetteer {
-    /// Reads a list, one phrase a line.
+    /// Reads a list, one phrase a line; phrases are found as they are written there.
     pub fn read(name: &str, input: impl BufRead) -> Result<Self, FeatureError> {
+        Self::read_as(name, input, false)
+    }
+
+    /// Reads a list, one phrase a line; phrases are found in lower case, capitals or any other.
+    pub fn read_any_case(name: &str, input: impl BufRead) -> Result<Self, FeatureError> {
+        Self::read_as(name, input, true)
+    }
+
+    fn read_as(name: &str, input: impl BufRead, any_case: bool) -> Result<Self, FeatureError> {
         let resource = || format!("gazetteer {name}");
         let mut nodes: Vec<u64> = Vec::new();
+        let mut lower = String::new();
         for line in input.lines() {
             let line = line.map_err(|source| FeatureError::Read { resource: resource(), source })?;
             let mut node = ROOT;
             let before = nodes.len();
             for token in line.split_whitespace() {
+                let token = if any_case { lower_case(token, &mut lower) } else { token };
                 node = step(node, hash::key(token.as_bytes()));
                 nodes.push(node & !1);
             }
@@ -83,11 +97,11 @@ impl Gazetteer {
         if nodes.is_empty() {
             return Err(FeatureError::EmptyResource { resource: resource(), expected: FORMAT });
         }
-        Ok(Self::new(name, nodes))
+        Ok(Self::new(name, nodes, any_case))
     }
 
     /// A table of nodes.
-    fn new(name: &str, mut nodes: Vec<u64>) -> Self {
+    fn new(name: &str, mut nodes: Vec<u64>, any_case: bool) -> Self {
         // A node that both ends a phrase and goes on is listed twice; the one that ends comes last and is
         // kept.
         nodes.sort_unstable();
@@ -103,12 +117,17 @@ impl Gazetteer {
             let slot = free_slot(&table, node);
             table[slot] |= node as u32;
         }
-        Self { name: name.to_owned(), nodes: table }
+        Self { name: name.to_owned(), any_case, nodes: table }
     }
 
     /// The name that features carry.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether the keys of words in lower case are asked for.
+    pub fn is_any_case(&self) -> bool {
+        self.any_case
     }
 
     /// Finds the leftmost longest phrases among tokens, given by the keys of their values, and says where
@@ -150,27 +169,28 @@ impl Gazetteer {
     }
 
     pub(super) fn store(&self, writer: &mut ModelWriter, number: usize) {
-        writer.array(section(number), &self.nodes);
+        writer.array(section(number, self.any_case), &self.nodes);
     }
 
     pub(super) fn open(model: &Model, number: usize, name: &str) -> Result<Self, FeatureError> {
-        let section = section(number);
+        let any_case = model.has(&section(number, true));
+        let section = section(number, any_case);
         if !model.has(&section) {
             // Older models have whole hashes.
             let nodes = model.array::<u64>(&format!("gazetteer.{number}"))?;
-            return Ok(Self::new(name, nodes.iter().copied().filter(|&node| node != 0).collect()));
+            return Ok(Self::new(name, nodes.iter().copied().filter(|&node| node != 0).collect(), false));
         }
         let nodes = model.array::<u32>(&section)?.to_vec();
         if nodes.iter().all(|&node| node != 0) {
             return Err(FeatureError::Damaged { section, what: "its table has no free place".to_owned() });
         }
-        Ok(Self { name: name.to_owned(), nodes })
+        Ok(Self { name: name.to_owned(), any_case, nodes })
     }
 }
 
 /// Where a model keeps the table of a list.
-fn section(number: usize) -> String {
-    format!("gazetteer.{number}.nodes")
+fn section(number: usize, any_case: bool) -> String {
+    format!("gazetteer.{number}.{}", if any_case { "any-case" } else { "nodes" })
 }
 
 fn step(node: u64, token: u64) -> u64 {
@@ -206,6 +226,14 @@ mod tests {
         assert_eq!(letters(&gazetteer, "York New York City"), "SBIE");
         assert_eq!(letters(&gazetteer, "New Yorker"), "OO");
         assert_eq!(letters(&gazetteer, "New York"), "BE");
+    }
+
+    #[test]
+    fn lists_for_any_case_ask_for_lower_case() {
+        let gazetteer = Gazetteer::read_any_case("places", "New YORK\nÅrhus\n".as_bytes()).unwrap();
+        assert!(gazetteer.is_any_case());
+        assert_eq!(letters(&gazetteer, "new york or århus"), "BEOS");
+        assert_eq!(letters(&gazetteer, "New York"), "OO");
     }
 
     #[test]

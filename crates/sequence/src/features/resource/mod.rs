@@ -29,7 +29,7 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// Reads the files that settings name; `open` opens one.
+    /// Reads the files that settings name; `open` opens one. Phrases are found in any case.
     pub fn read<R: BufRead, E: From<FeatureError>>(
         clusters: Option<&InputFile>,
         gazetteers: &[Named<InputFile>],
@@ -39,7 +39,8 @@ impl Resources {
         let name = |file: &InputFile| file.path().display().to_string();
         let read_clusters = |file: &InputFile| Ok::<_, E>(Clusters::read(&name(file), open(file.path())?)?);
         let read_vectors = |file: &InputFile| Ok::<_, E>(Vectors::read(&name(file), open(file.path())?)?);
-        let read_list = |Named(name, file): &Named<InputFile>| Ok(Gazetteer::read(name, open(file.path())?)?);
+        let read_list =
+            |Named(name, file): &Named<InputFile>| Ok(Gazetteer::read_any_case(name, open(file.path())?)?);
         Ok(Self {
             clusters: clusters.map(read_clusters).transpose()?,
             gazetteers: gazetteers.iter().map(read_list).collect::<Result<_, E>>()?,
