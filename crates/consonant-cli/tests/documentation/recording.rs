@@ -125,22 +125,29 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// A run at its place. Its length is given, so that columns stay columns in any font.
+/// A run at its place, in pieces between blanks, which viewers would draw together. The length of each is given, so
+/// that columns stay columns in any font.
 fn draw(run: &Run, row: usize) -> String {
-    let kept = run.text.trim_end();
-    let text = kept.trim_start();
-    let column = run.column + kept.chars().take_while(|letter| *letter == ' ').count();
-    let width: usize = text.chars().filter_map(UnicodeWidthChar::width).sum();
-    if width == 0 {
-        return String::new();
-    }
     let class = if run.look.is_empty() { String::new() } else { format!(" class=\"{}\"", run.look) };
-    let (x, y) = (MARGIN + column as f64 * CELL.0, TITLE + MARGIN + (row as f64 + 0.75) * CELL.1);
-    format!(
-        "<text x=\"{x}\" y=\"{y}\" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"{class}>{}</text>",
-        width as f64 * CELL.0,
-        escaped(text)
-    )
+    let width = |text: &str| text.chars().filter_map(UnicodeWidthChar::width).sum::<usize>();
+    let y = TITLE + MARGIN + (row as f64 + 0.75) * CELL.1;
+    let (mut drawn, mut column) = (String::new(), run.column);
+    for piece in run.text.split("  ") {
+        let text = piece.trim();
+        if !text.is_empty() {
+            let x = MARGIN + (column + piece.len() - piece.trim_start().len()) as f64 * CELL.0;
+            let length = width(text) as f64 * CELL.0;
+            let fit = "lengthAdjust=\"spacingAndGlyphs\"";
+            write!(
+                drawn,
+                "<text x=\"{x}\" y=\"{y}\" textLength=\"{length}\" {fit}{class}>{}</text>",
+                escaped(text)
+            )
+            .unwrap();
+        }
+        column += width(piece) + 2;
+    }
+    drawn
 }
 
 /// A terminal in which commands are typed and answered: each with what it prints.
@@ -181,8 +188,7 @@ pub fn recording(title: &str, steps: &[(&str, String)]) -> String {
         (2.0 * MARGIN + COLUMNS as f64 * CELL.0, TITLE + 2.0 * MARGIN + row as f64 * CELL.1);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" \
-         font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"{LETTERS}\" fill=\"#d8dee9\" \
-         xml:space=\"preserve\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n\
+         font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"{LETTERS}\" fill=\"#d8dee9\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n\
          <rect width=\"{width}\" height=\"{height}\" rx=\"8\" fill=\"#1f2430\"/>\n\
          <circle cx=\"20\" cy=\"18\" r=\"5\" fill=\"#e0604f\"/><circle cx=\"38\" cy=\"18\" r=\"5\" fill=\"#e3b341\"/>\
          <circle cx=\"56\" cy=\"18\" r=\"5\" fill=\"#57a64a\"/>\n{body}</svg>\n",
@@ -195,7 +201,7 @@ const STYLE: &str = "\
 .green{fill:#8fce72}.yellow{fill:#ecc56b}.blue{fill:#79b8ff}.purple{fill:#d2a8ff}.cyan{fill:#6fd3d3}
 .at{animation:at 1ms backwards}
 @keyframes at{from{visibility:hidden}}
-@keyframes typed{from{clip-path:inset(0 100% 0 0)}}
+@keyframes typed{from{clip-path:inset(0 100% 0 0)}to{clip-path:inset(0 0 0 0)}}
 @media (prefers-reduced-motion:reduce){.at,.typed{animation:none!important}}
 ";
 
