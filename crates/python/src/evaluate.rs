@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use consonant::evaluate::{
-    Scored, TagColumn, TagOptions, entities, links, summary, tags, training_words, trees,
+    Detail, Scored, TagColumn, TagOptions, entities, links, summary, tags, training_words, trees,
 };
 use consonant::task::Usage;
 use consonant::text::evaluate::Rouge;
@@ -29,7 +29,7 @@ pub fn evaluate_tags(
     let score = move || {
         let column = column.map(|name| name.parse::<TagColumn>()).transpose().map_err(Usage)?;
         let train = train.as_deref().map(training_words).transpose()?;
-        tags(&gold, &predicted, &TagOptions { column, train }).map(shown)
+        tags(&gold, &predicted, &TagOptions { column, train, detail: Detail::Scores }).map(shown)
     };
     run(py, None, score)
 }
@@ -37,13 +37,13 @@ pub fn evaluate_tags(
 /// Entities as conlleval counts them.
 #[pyfunction]
 pub fn evaluate_entities(py: Python<'_>, gold: PathBuf, predicted: PathBuf) -> PyResult<(String, String)> {
-    run(py, None, move || entities(&gold, &predicted).map(shown))
+    run(py, None, move || entities(&gold, &predicted, Detail::Scores).map(shown))
 }
 
 /// The scores of the CoNLL 2018 shared task.
 #[pyfunction]
 pub fn evaluate_trees(py: Python<'_>, gold: PathBuf, predicted: PathBuf) -> PyResult<(String, String)> {
-    run(py, None, move || trees(&gold, &predicted).map(shown))
+    run(py, None, move || trees(&gold, &predicted, Detail::Scores).map(shown))
 }
 
 /// Precision, recall and F1 of links.

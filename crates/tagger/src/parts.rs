@@ -34,26 +34,28 @@ impl Column {
     /// where a part of speech stands beside them.
     pub fn label<'b>(self, sentence: &Sentence, word: usize, buffer: &'b mut String) -> Option<&'b str> {
         buffer.clear();
+        // Files have fields with nothing in them, which stands for nothing, too.
+        let field = |layer| sentence.get(word, layer).filter(|value| !value.is_empty()).unwrap_or("_");
         match self {
-            Self::Upos => buffer.push_str(sentence.upos(word)),
-            Self::Xpos => buffer.push_str(sentence.xpos(word)),
+            Self::Upos => buffer.push_str(field(Layer::Upos)),
+            Self::Xpos => buffer.push_str(field(Layer::Xpos)),
             Self::Lemma => {
-                let lemma = sentence.lemma(word);
+                let lemma = field(Layer::Lemma);
                 // An underscore is a lemma where it is the word.
                 let known = lemma != "_" || sentence.form(word) == "_";
                 script::edit(sentence.form(word), lemma, buffer);
                 return known.then_some(buffer);
             }
             Self::Feats => {
-                buffer.push_str(sentence.feats(word));
-                return (buffer != "_" || sentence.upos(word) != "_").then_some(buffer);
+                buffer.push_str(field(Layer::Feats));
+                return (buffer != "_" || field(Layer::Upos) != "_").then_some(buffer);
             }
             Self::UposFeats | Self::UposXpos => {
-                buffer.push_str(sentence.upos(word));
+                buffer.push_str(field(Layer::Upos));
                 if buffer != "_" {
                     buffer.push(JOINT);
                     let second = if self == Self::UposXpos { Layer::Xpos } else { Layer::Feats };
-                    buffer.push_str(sentence.get(word, second).unwrap_or("_"));
+                    buffer.push_str(field(second));
                 }
             }
         }
@@ -140,6 +142,13 @@ mod tests {
             assert_eq!(copy.to_string(), text, "{column}");
             assert_eq!(column.label(&gold, 2, &mut buffer), None);
             assert_eq!(column.name().parse(), Ok(column));
+        }
+        let empty =
+            Sentence::from_conllu("1\tx\t\t\t\t\t_\t_\t_\t_\n2\t_\t\tX\tY\t\t_\t_\t_\t_\n\n").unwrap();
+        for &column in Column::ALL {
+            assert_eq!(column.label(&empty, 0, &mut buffer), None, "{column}");
+            let label = column.label(&empty, 1, &mut buffer).unwrap().to_owned();
+            column.write(&mut gold.clone(), 1, &label).unwrap();
         }
         let mut parts = Vec::new();
         Column::UposFeats.parts()("NOUN Case=Gen|Number=Plur", &mut parts);

@@ -32,7 +32,7 @@ fn read(text: &str) -> Vec<TreeSentence<'_>> {
 }
 
 fn score(gold: &str, predicted: &str) -> Result<TreeScores, EvaluationError> {
-    let mut scorer = TreeScorer::default();
+    let mut scorer = TreeScorer::default().gathering_mistakes();
     for sentence in read(gold) {
         scorer.gold(&sentence)?;
     }

@@ -14,6 +14,7 @@
 
 mod material;
 mod papers;
+mod recording;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,8 +24,10 @@ use consonant::tagger::Column;
 use consonant::text::Layer;
 
 /// How commands begin that are not run, and why.
-const NOT_RUN: [(&str, &str); 8] = [
+const NOT_RUN: [(&str, &str); 10] = [
     ("cargo ", "who runs this test has built the program"),
+    ("DOCUMENTATION=", "this test, writing"),
+    ("PICTURES=", "needs a browser"),
     ("git ", "needs the network, or a commit of one's own"),
     ("./test", "this test is part of it"),
     ("models/train ", "needs treebanks, and minutes"),
@@ -404,19 +407,39 @@ const PICTURES: [(&str, &str); 2] = [
     ("docs/summary.svg", "consonant summarize examples/news/*.txt --words 50 --format svg --quiet"),
 ];
 
+/// A picture of the pages must be what is drawn now; `DOCUMENTATION=overwrite` makes it so.
+fn check_picture(picture: &str, drawn: &str) {
+    let path = root().join(picture);
+    if std::env::var("DOCUMENTATION").is_ok_and(|value| value == "overwrite") {
+        fs::write(&path, drawn).expect("the picture is written");
+    }
+    assert!(
+        fs::read_to_string(&path).is_ok_and(|file| file == drawn),
+        "{picture} is not what the program draws; DOCUMENTATION=overwrite makes it anew"
+    );
+}
+
 #[test]
 fn pictures_are_what_the_program_draws() {
-    let overwrite = std::env::var("DOCUMENTATION").is_ok_and(|value| value == "overwrite");
     for (picture, command) in PICTURES {
-        let drawn = run(command, &root()).expect("a picture") + "\n";
-        let path = root().join(picture);
-        if overwrite {
-            fs::write(&path, &drawn).expect("the picture is written");
-        }
-        assert!(
-            fs::read_to_string(&path).is_ok_and(|file| file == drawn),
-            "{picture} is not what `{command}` draws"
-        );
+        check_picture(picture, &(run(command, &root()).expect("a picture") + "\n"));
+    }
+}
+
+#[test]
+fn recordings_are_what_a_terminal_shows() {
+    for (picture, title, steps) in recording::RECORDINGS {
+        let folder = tempfile::tempdir().expect("a folder");
+        copy(&root().join("examples"), &folder.path().join("examples"));
+        let columns = recording::COLUMNS;
+        let shown = |(typed, command): &(&'static str, &str)| {
+            (
+                *typed,
+                run(&format!("COLUMNS={columns}; export COLUMNS; {command}"), folder.path())
+                    .expect("an answer"),
+            )
+        };
+        check_picture(picture, &recording::recording(title, &steps.iter().map(shown).collect::<Vec<_>>()));
     }
 }
 

@@ -5,26 +5,27 @@ use consonant_text::Sentence;
 use consonant_text::entity::{self, Scheme};
 use consonant_text::evaluate::{CharacterSpans, Conlleval, compare_spans};
 
-use super::{Scored, nothing_to_score, sentences};
+use super::{Detail, Scored, nothing_to_score, sentences};
 use crate::Error;
 
 /// Entities as conlleval counts them; by characters where the tokens differ. Labels stand in the last column of a file of columns, and as
 /// `NER=B-LOC` in the MISC of CoNLL-U.
-pub fn entities(gold: &Path, predicted: &Path) -> Result<Scored, Error> {
+pub fn entities(gold: &Path, predicted: &Path, detail: Detail) -> Result<Scored, Error> {
     let gold = Labelled::read(gold)?;
     let predicted = Labelled::read(predicted)?;
     if gold.has_words_of(&predicted) {
-        score_tokens(&gold, &predicted)
+        score_tokens(&gold, &predicted, detail)
     } else {
-        score_characters(&gold, &predicted)
+        score_characters(&gold, &predicted, detail)
     }
 }
 
-/// A file's sentences with their labels, brought into a scheme that conlleval knows.
+/// A file's sentences, with their labels in a scheme that conlleval knows.
 struct Labelled {
     name: Arc<str>,
     sentences: Vec<Sentence>,
-    labels: Vec<Vec<String>>,
+    /// The labels of each sentence, where they are not those of the file.
+    repaired: Option<Vec<Vec<String>>>,
 }
 
 impl Labelled {
@@ -34,16 +35,21 @@ impl Labelled {
         if sentences.is_empty() {
             return Err(nothing_to_score(file.name, sentences::EXPECTED));
         }
-        let mut labels: Vec<Vec<String>> = sentences
-            .iter()
-            .map(|sentence| (0..sentence.len()).map(|word| sentence.entity_label(word).to_owned()).collect())
-            .collect();
-        let unknown_to_conlleval =
-            |label: &String| matches!(label.split_once('-'), Some(("S" | "L" | "U", _)));
-        if labels.iter().flatten().any(unknown_to_conlleval) {
-            labels.iter_mut().for_each(|sentence| *sentence = Scheme::Iob2.repair(sentence));
+        let unknown_to_conlleval = |label: &&str| matches!(label.split_once('-'), Some(("S" | "L" | "U", _)));
+        let needs_repair =
+            sentences.iter().any(|sentence| labels_of(sentence).iter().any(unknown_to_conlleval));
+        let repaired =
+            || sentences.iter().map(|sentence| Scheme::Iob2.repair(&labels_of(sentence))).collect::<Vec<_>>();
+        let repaired = needs_repair.then(repaired);
+        Ok(Labelled { name: file.name, sentences, repaired })
+    }
+
+    /// The labels of a sentence.
+    fn labels(&self, sentence: usize) -> Vec<&str> {
+        match &self.repaired {
+            Some(repaired) => repaired[sentence].iter().map(String::as_str).collect(),
+            None => labels_of(&self.sentences[sentence]),
         }
-        Ok(Labelled { name: file.name, sentences, labels })
     }
 
     fn has_words_of(&self, other: &Labelled) -> bool {
@@ -56,8 +62,9 @@ impl Labelled {
     /// Entities over tokens that a function gives, each with the number of its words.
     fn spans<'l>(&'l self, tokens: impl Fn(&'l Sentence) -> Vec<(&'l str, usize)>) -> CharacterSpans {
         let mut spans = CharacterSpans::default();
-        for (sentence, labels) in self.sentences.iter().zip(&self.labels) {
-            let entities = entity::decode_any(labels).into_iter();
+        for (number, sentence) in self.sentences.iter().enumerate() {
+            let labels = self.labels(number);
+            let entities = entity::decode_any(&labels).into_iter();
             spans.sentence(tokens(sentence), entities.map(|found| (found.words, found.kind)));
         }
         spans
@@ -66,6 +73,10 @@ impl Labelled {
     fn places(&self) -> Vec<String> {
         self.sentences.iter().map(|sentence| format!("{}:{}", self.name, sentence.line())).collect()
     }
+}
+
+fn labels_of(sentence: &Sentence) -> Vec<&str> {
+    (0..sentence.len()).map(|word| sentence.entity_label(word)).collect()
 }
 
 fn words(sentence: &Sentence) -> Vec<(&str, usize)> {
@@ -86,21 +97,29 @@ fn surface(sentence: &Sentence) -> Vec<(&str, usize)> {
     tokens
 }
 
-fn score_tokens(gold: &Labelled, predicted: &Labelled) -> Result<Scored, Error> {
+fn score_tokens(gold: &Labelled, predicted: &Labelled, detail: Detail) -> Result<Scored, Error> {
     let mut scorer = Conlleval::default();
-    for (gold, predicted) in gold.labels.iter().zip(&predicted.labels) {
-        scorer.sentence(gold.iter().map(String::as_str).zip(predicted.iter().map(String::as_str)));
+    for sentence in 0..gold.sentences.len() {
+        scorer.sentence(gold.labels(sentence).into_iter().zip(predicted.labels(sentence)));
     }
     let scores = scorer.finish();
-    let spans = compare_spans(&gold.spans(words), &predicted.spans(words)).map_err(Error::task)?;
-    let scored = Scored::new(&scores, scores.by_unit())?.with_mistakes(spans.mistakes, gold.places());
-    Ok(scored.with_line(&macro_line(scores.macro_f1())))
+    let scored = Scored::new(&scores, scores.by_unit())?.with_line(&macro_line(scores.macro_f1()));
+    match detail {
+        Detail::Scores => Ok(scored),
+        Detail::Mistakes => {
+            let spans = compare_spans(&gold.spans(words), &predicted.spans(words)).map_err(Error::task)?;
+            Ok(scored.with_mistakes(spans.mistakes, gold.places()))
+        }
+    }
 }
 
-fn score_characters(gold: &Labelled, predicted: &Labelled) -> Result<Scored, Error> {
+fn score_characters(gold: &Labelled, predicted: &Labelled, detail: Detail) -> Result<Scored, Error> {
     let scores = compare_spans(&gold.spans(surface), &predicted.spans(surface)).map_err(Error::task)?;
-    let scored = Scored::new(&scores, scores.by_unit.clone())?;
-    Ok(scored.with_line(&macro_line(scores.macro_f1)).with_mistakes(scores.mistakes, gold.places()))
+    let scored = Scored::new(&scores, scores.by_unit.clone())?.with_line(&macro_line(scores.macro_f1));
+    match detail {
+        Detail::Scores => Ok(scored),
+        Detail::Mistakes => Ok(scored.with_mistakes(scores.mistakes, gold.places())),
+    }
 }
 
 fn macro_line(macro_f1: f64) -> String {

@@ -25,6 +25,16 @@ pub use summary::summary;
 pub use tags::{TagColumn, TagOptions, tags, training_words};
 pub use trees::trees;
 
+/// What is gathered of a prediction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Detail {
+    /// Its scores.
+    #[default]
+    Scores,
+    /// Its mistakes, too, which take memory in proportion to their number.
+    Mistakes,
+}
+
 /// The scores of one prediction.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -35,7 +45,7 @@ pub struct Scored {
     pub json: Value,
     /// What can be resampled, for intervals and comparisons.
     pub by_unit: Vec<UnitRatios>,
-    /// What the prediction got wrong, for comparisons; nothing where scores are not made of right and wrong.
+    /// What the prediction got wrong, for comparisons; nothing where it was not asked for, or where scores are not made of right and wrong.
     pub mistakes: Vec<Mistake>,
     /// Where each unit that mistakes name stands in the gold data.
     pub places: Vec<String>,

@@ -6,7 +6,7 @@ use consonant_text::evaluate::TagScorer;
 use consonant_text::{Layer, Sentence};
 
 use super::sentences::{self, Sentences};
-use super::{Scored, nothing_to_score, refused};
+use super::{Detail, Scored, nothing_to_score, refused};
 use crate::Error;
 
 /// Where the tags stand.
@@ -48,6 +48,8 @@ pub struct TagOptions {
     pub column: Option<TagColumn>,
     /// The words of the training data, if unknown words are to be counted apart.
     pub train: Option<Vec<String>>,
+    /// What is gathered beside the scores.
+    pub detail: Detail,
 }
 
 /// Accuracy of tags, over all words and over words not seen in training. Both files must have the same words.
@@ -58,6 +60,9 @@ pub fn tags(gold: &Path, predicted: &Path, options: &TagOptions) -> Result<Score
 impl TagOptions {
     fn score(&self, gold: &Path, predicted: &Path) -> Result<Scored, Error> {
         let mut scorer = self.train.clone().map_or_else(TagScorer::default, TagScorer::with_training_words);
+        if self.detail == Detail::Mistakes {
+            scorer = scorer.gathering_mistakes();
+        }
         let mut gold = self.open(gold)?;
         let mut predicted = self.open(predicted)?;
         let (mut left, mut right) = (Sentence::new(), Sentence::new());
@@ -74,7 +79,9 @@ impl TagOptions {
                 }
             }
             gold.same_words(&left, &predicted, &right)?;
-            places.push(format!("{}:{}", gold.name, left.line()));
+            if self.detail == Detail::Mistakes {
+                places.push(format!("{}:{}", gold.name, left.line()));
+            }
             self.read_tags(&gold, &left, &mut gold_tags)?;
             self.read_tags(&predicted, &right, &mut predicted_tags)?;
             let tags = gold_tags.iter().zip(&predicted_tags).enumerate();

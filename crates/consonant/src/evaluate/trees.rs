@@ -3,36 +3,43 @@ use std::path::Path;
 use consonant_text::evaluate::{EvaluationError, MultiwordToken, TreeScorer, TreeSentence, TreeWord};
 use consonant_text::{Layer, RowId, Sentence, SentenceReader};
 
-use super::{Scored, nothing_to_score};
+use super::{Detail, Scored, nothing_to_score};
 use crate::Error;
 
 /// The scores of the CoNLL 2018 shared task, from tokens to labelled trees, on CoNLL-U. Gold and prediction may cut the same text into
 /// different tokens and sentences.
-pub fn trees(gold: &Path, predicted: &Path) -> Result<Scored, Error> {
+pub fn trees(gold: &Path, predicted: &Path, detail: Detail) -> Result<Scored, Error> {
+    let mut places = Vec::new();
     let mut scorer = TreeScorer::default();
-    let places = read(gold, |sentence| scorer.gold(sentence))?;
-    read(predicted, |sentence| scorer.predicted(sentence))?;
+    if detail == Detail::Mistakes {
+        scorer = scorer.gathering_mistakes();
+    }
+    read(gold, |place, sentence| {
+        if detail == Detail::Mistakes {
+            places.push(place());
+        }
+        scorer.gold(sentence)
+    })?;
+    read(predicted, |_, sentence| scorer.predicted(sentence))?;
     let scores = scorer.finish().map_err(Error::task)?;
     Ok(Scored::new(&scores, scores.by_unit())?.with_mistakes(scores.mistakes, places))
 }
 
-/// Takes the sentences of a file; gives where each of them stands.
+/// Gives the sentences of a file, each with what says where it stands.
 fn read(
     path: &Path,
-    mut push: impl FnMut(&TreeSentence) -> Result<(), EvaluationError>,
-) -> Result<Vec<String>, Error> {
+    mut push: impl FnMut(&dyn Fn() -> String, &TreeSentence) -> Result<(), EvaluationError>,
+) -> Result<(), Error> {
     let mut reader = SentenceReader::open_conllu(path)?;
     let mut sentence = Sentence::new();
-    let mut places = Vec::new();
+    let mut is_empty = true;
     while reader.read(&mut sentence)? {
-        let place = format!("{}:{}", path.display(), sentence.line());
-        push(&tree_sentence(&sentence)).map_err(|error| Error::Score(format!("{place}: {error}")))?;
-        places.push(place);
+        is_empty = false;
+        let place = || format!("{}:{}", path.display(), sentence.line());
+        push(&place, &tree_sentence(&sentence))
+            .map_err(|error| Error::Score(format!("{}: {error}", place())))?;
     }
-    if places.is_empty() {
-        return Err(nothing_to_score(reader.name(), "sentences in CoNLL-U"));
-    }
-    Ok(places)
+    if is_empty { Err(nothing_to_score(reader.name(), "sentences in CoNLL-U")) } else { Ok(()) }
 }
 
 fn tree_sentence(sentence: &Sentence) -> TreeSentence<'_> {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use consonant::evaluate::{self, Scored, TagColumn, TagOptions};
+use consonant::evaluate::{self, Detail, Scored, TagColumn, TagOptions};
 use consonant::text::evaluate::Rouge;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,8 +74,8 @@ impl Operation for Evaluate {
         fs::write(&predicted, &request.predicted).map_err(failed)?;
         let scored = match request.what {
             What::Tags => evaluate::tags(&gold, &predicted, &TagOptions { column, ..TagOptions::default() }),
-            What::Entities => evaluate::entities(&gold, &predicted),
-            What::Trees => evaluate::trees(&gold, &predicted),
+            What::Entities => evaluate::entities(&gold, &predicted, Detail::Scores),
+            What::Trees => evaluate::trees(&gold, &predicted, Detail::Scores),
             What::Summary => evaluate::summary(&gold, &predicted, Rouge::default()),
             What::Links => evaluate::links(&gold, &predicted),
         };

@@ -1,4 +1,8 @@
-"""The page, used as people use it: python page.py CHROMIUM CONSONANT PICTURES [docs]; with `docs`, the pictures of the page in docs/ are made anew."""
+"""The page, used as people use it: python page.py CHROMIUM CONSONANT PICTURES [docs].
+
+The pictures in docs/serve hold the text that they show, and the page must show the same: letters are drawn otherwise on another machine. With
+`docs` they are made anew.
+"""
 
 import json
 import pathlib
@@ -9,6 +13,7 @@ import tempfile
 import time
 from urllib.parse import quote
 
+from PIL import Image, PngImagePlugin
 from playwright.sync_api import Page, expect, sync_playwright
 
 chromium, program, pictures = sys.argv[1:4]
@@ -16,8 +21,9 @@ pictures = pathlib.Path(pictures)
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1080, "height": 780}
 ROOT = pathlib.Path(__file__).resolve().parents[4]
-# What docs/serve.md shows.
+# What docs/serve.md shows, and the text of each view when its picture was taken.
 SHOWN = ["text", "agreement", "proof", "summary"]
+shown: dict[str, str] = {}
 
 
 class Server:
@@ -43,6 +49,9 @@ class Server:
 def picture(page: Page, name: str) -> None:
     page.wait_for_timeout(150)
     page.screenshot(path=pictures / f"{name}.png")
+    # How long something took is another time's.
+    text = re.sub(r"[\d.,]+ m?s(?![a-z])", "… s", page.locator("main").text_content() or "")
+    shown[name] = " ".join(text.split())
 
 
 def text(page: Page) -> None:
@@ -92,10 +101,13 @@ def agreement(page: Page) -> None:
     expect(page.locator("#verdict")).to_contain_text("0 labels changed")
     expect(page.locator(".passage .differs")).to_have_count(0)
     slider.fill("5")
-    expect(page.locator(".passage .differs")).to_have_count(4)
+    # How many that are is the model's affair.
+    expect(page.locator("#verdict")).not_to_have_text(re.compile("^0 labels"))
+    changed = int(re.search(r"\d+", page.locator("#verdict").inner_text()).group())
+    expect(page.locator(".passage .differs")).to_have_count(2 * changed)  # on both sides
     assert "strength=5" in page.url
     page.locator(".passage .tied").filter(has_text="Okafor").first.hover()
-    assert page.locator(".passage .lit").count() == 10
+    assert page.locator(".passage .lit").count() > 1
     picture(page, "agreement")
 
 
@@ -235,12 +247,18 @@ try:
             picture(small, f"{view.__name__}-phone")
         assert not wrong, wrong
         browser.close()
-        if "docs" in sys.argv[4:]:
-            from PIL import Image
-
-            (ROOT / "docs/serve").mkdir(exist_ok=True)
-            for name in SHOWN:
-                Image.open(pictures / f"{name}.png").convert("RGB").quantize(144, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(ROOT / f"docs/serve/{name}.png", optimize=True)
+        for name in SHOWN:
+            kept = ROOT / f"docs/serve/{name}.png"
+            if "docs" in sys.argv[4:]:
+                kept.parent.mkdir(exist_ok=True)
+                told = PngImagePlugin.PngInfo()
+                told.add_itxt("shown", shown[name], zip=True)
+                few = Image.open(pictures / f"{name}.png").convert("RGB").quantize(144, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+                few.save(kept, optimize=True, pnginfo=told)
+            old = Image.open(kept)
+            old.load()
+            assert old.text.get("shown") == shown[name], (
+                f"{kept} shows\n{old.text.get('shown')}\nand the page\n{shown[name]}\nPICTURES=overwrite crates/serve/test makes the pictures anew")
         print("every view does its job, in the light, in the dark and on a phone; no errors in the console")
 finally:
     server.stop()

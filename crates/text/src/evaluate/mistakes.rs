@@ -59,7 +59,7 @@ pub struct Difference<'m> {
 /// ```
 /// use consonant_text::evaluate::{TagScorer, compare_mistakes};
 /// let mistakes = |predicted: [&str; 2]| {
-///     let mut scorer = TagScorer::default();
+///     let mut scorer = TagScorer::default().gathering_mistakes();
 ///     scorer.sentence([("the", "DET", predicted[0]), ("walk", "NOUN", predicted[1])]);
 ///     scorer.finish().mistakes
 /// };

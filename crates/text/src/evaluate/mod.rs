@@ -11,7 +11,7 @@
 //!
 //! Scorers take plain strings and numbers, so they serve whatever holds the data. Each yields scores that
 //! serialize to JSON, print as a table, and break down by unit for [`Bootstrap`], which adds intervals and
-//! compares systems. All but [`Rouge`] also list their [`Mistake`]s, for [`compare_mistakes`].
+//! compares systems. All but [`Rouge`] also list their [`Mistake`]s (those of much text on request), for [`compare_mistakes`].
 
 mod bootstrap;
 mod conlleval;

@@ -22,6 +22,7 @@ use super::score::ratio;
 pub struct TagScorer {
     known: Option<FxHashSet<String>>,
     by_sentence: Vec<TagCounts>,
+    gathers_mistakes: bool,
     mistakes: Vec<Mistake>,
 }
 
@@ -50,7 +51,7 @@ pub struct TagScores {
     /// Ratios by sentence, for resampling.
     #[serde(skip)]
     pub by_unit: Vec<UnitRatios>,
-    /// Words with another tag than gold's.
+    /// Words with another tag than gold's, if they are gathered.
     #[serde(skip)]
     pub mistakes: Vec<Mistake>,
 }
@@ -61,12 +62,17 @@ impl TagScorer {
         TagScorer { known: Some(words.into_iter().collect()), ..TagScorer::default() }
     }
 
+    /// The same scorer, which also lists the words whose tags are wrong.
+    pub fn gathering_mistakes(self) -> TagScorer {
+        TagScorer { gathers_mistakes: true, ..self }
+    }
+
     /// Adds a sentence of words with gold and predicted tag.
     pub fn sentence<'a>(&mut self, words: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>) {
         let mut counts = TagCounts::default();
         for (number, (word, gold, predicted)) in words.into_iter().enumerate() {
             let correct = u64::from(gold == predicted);
-            if correct == 0 {
+            if correct == 0 && self.gathers_mistakes {
                 self.mistakes.push(Mistake {
                     place: [self.by_sentence.len(), number, 0],
                     kind: None,

@@ -25,6 +25,6 @@ pub struct Entities {
 
 impl Entities {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
-        self.files.report(context, |predicted| entities(&self.files.gold, predicted))
+        self.files.report(context, |predicted, detail| entities(&self.files.gold, predicted, detail))
     }
 }

@@ -23,6 +23,6 @@ pub struct Links {
 
 impl Links {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
-        self.files.report(context, |predicted| links(&self.files.gold, predicted))
+        self.files.report(context, |predicted, _| links(&self.files.gold, predicted))
     }
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use consonant::Error;
-use consonant::evaluate::Scored;
+use consonant::evaluate::{Detail, Scored};
 use consonant::text::evaluate::{
     Bootstrap, Comparison, Difference, Interval, Mistake, MistakeCounts, compare_mistakes,
 };
@@ -58,11 +58,12 @@ enum Format {
 }
 
 impl Files {
-    /// Scores the prediction (and the other one) with `score`, which takes its path, and shows the result.
+    /// Scores the prediction (and the other one) with `score`, which takes its path and what to gather, and shows
+    /// the result.
     pub fn report(
         &self,
         context: &Context,
-        score: impl Fn(&Path) -> Result<Scored, Error>,
+        score: impl Fn(&Path, Detail) -> Result<Scored, Error>,
     ) -> Result<ExitCode> {
         let from_stdin = |path: &PathBuf| path.as_os_str() == "-";
         let files = [Some(&self.gold), Some(&self.predicted), self.against.as_ref()];
@@ -79,7 +80,8 @@ impl Files {
             context.detail(format!("{} resamples on {} threads", self.resamples, context.threads));
         }
         let bootstrap = Bootstrap { resamples: self.resamples as usize, seed: context.seed.unwrap_or(1) };
-        let this = score(&self.predicted)?;
+        let detail = if self.against.is_some() { Detail::Mistakes } else { Detail::Scores };
+        let this = score(&self.predicted, detail)?;
         let mut shown = this.json;
         let mut table = this.table;
         if self.intervals {
@@ -89,7 +91,7 @@ impl Files {
             insert(&mut shown, "intervals", &intervals)?;
         }
         if let Some(other) = &self.against {
-            let other = score(other).with_context(|| format!("in {}", other.display()))?;
+            let other = score(other, detail).with_context(|| format!("in {}", other.display()))?;
             let comparisons = this.by_unit.iter().zip(&other.by_unit);
             let comparisons: Option<Vec<_>> = comparisons
                 .map(|(this, other)| Some((this.name.as_str(), bootstrap.compare(this, other)?)))

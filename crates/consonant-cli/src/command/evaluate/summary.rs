@@ -32,6 +32,6 @@ pub struct Summary {
 impl Summary {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         let rouge = Rouge { stemming: !self.no_stemming, words: self.words.map(|words| words as usize) };
-        self.files.report(context, |predicted| summary(&self.files.gold, predicted, rouge))
+        self.files.report(context, |predicted, _| summary(&self.files.gold, predicted, rouge))
     }
 }

@@ -28,8 +28,10 @@ pub struct Tags {
 impl Tags {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         let train = self.train.as_deref().map(training_words).transpose()?;
-        let options = TagOptions { column: self.column, train };
-        self.files.report(context, |predicted| tags(&self.files.gold, predicted, &options))
+        self.files.report(context, |predicted, detail| {
+            let options = TagOptions { column: self.column.clone(), train: train.clone(), detail };
+            tags(&self.files.gold, predicted, &options)
+        })
     }
 }
 

@@ -24,6 +24,6 @@ pub struct Trees {
 
 impl Trees {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
-        self.files.report(context, |predicted| trees(&self.files.gold, predicted))
+        self.files.report(context, |predicted, detail| trees(&self.files.gold, predicted, detail))
     }
 }

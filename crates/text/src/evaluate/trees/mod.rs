@@ -163,7 +163,7 @@ impl TreeScore {
 pub struct TreeScores {
     /// Rows in the order of [`TreeMetric::ALL`].
     pub rows: Vec<TreeScore>,
-    /// What is wrong with sentences, words and trees.
+    /// What is wrong with sentences, words and trees, if it is gathered.
     pub mistakes: Vec<Mistake>,
 }
 
@@ -202,6 +202,7 @@ pub struct TreeScorer {
     symbols: Symbols,
     gold: Treebank,
     predicted: Treebank,
+    gathers_mistakes: bool,
 }
 
 impl Default for TreeScorer {
@@ -210,11 +211,17 @@ impl Default for TreeScorer {
             symbols: Symbols::default(),
             gold: Treebank::new("gold"),
             predicted: Treebank::new("predicted"),
+            gathers_mistakes: false,
         }
     }
 }
 
 impl TreeScorer {
+    /// The same scorer, which also lists what is wrong.
+    pub fn gathering_mistakes(self) -> TreeScorer {
+        TreeScorer { gathers_mistakes: true, ..self }
+    }
+
     /// Adds a gold sentence.
     pub fn gold(&mut self, sentence: &TreeSentence) -> Result<(), EvaluationError> {
         self.gold.push(sentence, &mut self.symbols)
@@ -240,7 +247,8 @@ impl TreeScorer {
                 _ => self.compare_words(metric, &alignment),
             })
             .collect();
-        Ok(TreeScores { rows, mistakes: self.mistakes(&alignment, parsed) })
+        let mistakes = if self.gathers_mistakes { self.mistakes(&alignment, parsed) } else { Vec::new() };
+        Ok(TreeScores { rows, mistakes })
     }
 
     /// Gold sentences and words that the prediction does not have, and what it says otherwise of those that it has.
