@@ -387,3 +387,17 @@ fn a_recognizer_is_gone_on_from() {
     let refused = Ner::train(&data, &other, &mut Watch::none()).unwrap_err().to_string();
     assert!(refused.contains("another scheme of labels"), "{refused}");
 }
+
+#[test]
+fn the_mean_of_several_orders_is_a_recognizer_of_its_own() {
+    let text = read(&documents(20, 4, true));
+    let bytes =
+        |orders: usize| train(&text, &settings(Consistency::None).orders(orders)).unwrap().model.to_bytes();
+    let (one, three) = (bytes(1), bytes(3));
+    assert_eq!(three, bytes(3));
+    let open = |bytes: &[u8]| Ner::open(&Model::from_bytes(bytes).unwrap()).unwrap();
+    let blank = "He\tO\nlives\tO\nin\tO\nBonn\tO\n.\tO\n\n";
+    assert_eq!(decode(&open(&three), blank), blank.replace("Bonn\tO", "Bonn\tB-LOC"));
+    assert_eq!(decode(&open(&one), blank), decode(&open(&three), blank));
+    assert_ne!(one, three);
+}
