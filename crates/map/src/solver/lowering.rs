@@ -365,9 +365,8 @@ impl Draft {
                     }
                 };
                 let scores = &mut self.tables[table].1;
-                // A plain literal holds in one state, a negated one in all others.
-                for row in (0..rows).filter(|&row| (row == x.state) != a.is_negated()) {
-                    for column in (0..columns).filter(|&column| (column == y.state) != b.is_negated()) {
+                for row in holding(x.state, a.is_negated(), rows) {
+                    for column in holding(y.state, b.is_negated(), columns) {
                         if !same {
                             scores[row * columns + column] = f64::NEG_INFINITY;
                         } else if row == column {
@@ -502,6 +501,12 @@ impl Draft {
         }
         Ok(Lowering { network, sites: self.sites, totals: self.totals })
     }
+}
+
+/// The states in which a literal holds: a plain one in its own, a negated one in all others.
+fn holding(state: usize, negated: bool, size: usize) -> impl Iterator<Item = usize> {
+    let [first, second] = if negated { [0..state, state + 1..size] } else { [state..state + 1, 0..0] };
+    first.chain(second)
 }
 
 /// Whether running totals of up to `limit` over this many literals stay small.

@@ -4,8 +4,9 @@
 //! and bound over AD3. Graphs with logic can go either way, and neither is always better: message passing on
 //! tables stalls where AD3's relaxation of a large constraint is nearly exact, while puzzles, on which any
 //! relaxation is loose, fall to propagation on tables. So both work, one after the other, on the problem that
-//! the one before left open. Between them local search walks from the best assignment to better ones, the
-//! longer the more there was to do: how far it comes is counted in links, so that results repeat.
+//! the one before left open, and what costs little comes first. Between them local search walks from the best
+//! assignment to better ones, the longer the more there was to do: how far it comes is counted in links, so
+//! that results repeat.
 
 use super::ad3::{Ad3, Ad3Options};
 use super::lowering::Lowering;
@@ -20,10 +21,14 @@ use std::time::{Duration, Instant};
 /// Where AD3 ends within this relative gap, the search over its bound has all the time there is.
 const NEARLY_EXACT: f64 = 0.02;
 
-/// Elsewhere the search over AD3's bound gets this many nodes before it is the tables' turn again.
-const RELAXED_NODES: usize = 1000;
+/// Elsewhere the search over AD3's bound gets this many nodes before it is the tables' turn: before their
+/// first node, and before all others.
+const RELAXED_NODES: [usize; 2] = [16, 1000];
 
-/// Links that a walk may visit, as a multiple of all links, and beyond that: at once, before AD3, before
+/// AD3 gives way to branching when it lowers the bound by less than this part of the gap.
+const STALL: f64 = 0.05;
+
+/// Links that a walk may visit, as a multiple of all links, and beyond that: at once, after AD3, before
 /// branching, beside branching, and before tables are searched to the end.
 const WALKS: [(usize, usize); 5] =
     [(4, 1000), (50, 20_000), (500, 500_000), (500, 10_000_000), (1000, 40_000_000)];
@@ -39,7 +44,7 @@ pub(super) fn solve(graph: &Graph, limits: &Limits) -> Solution {
     let mut found = match &turns.tables {
         Some(tables) if !has_logic(graph) => {
             let share = turns.share(0, usize::MAX, 1.0);
-            search_tables(graph, tables, &share, limits.hint.as_deref())
+            search_tables(graph, tables, &share, limits.hint.as_deref(), false)
         }
         _ => turns.take(),
     };
@@ -77,12 +82,11 @@ impl Turns<'_> {
         let mut found = self.walk(&mut walk, nothing, WALKS[0]);
         if let Some(tables) = &self.tables {
             let limits = self.share(0, 1, 0.1);
-            let narrow = search_tables(self.graph, tables, &limits, found.assignment());
+            let narrow = search_tables(self.graph, tables, &limits, found.assignment(), true);
             found = self.merge(found, narrow);
             if !self.goes_on(&found) {
                 return found;
             }
-            found = self.walk(&mut walk, found, WALKS[1]);
         }
         let limits = self.share(found.certificate.iterations, usize::MAX, 1.0);
         let mut ad3 = Ad3::new(Ad3Options {
@@ -90,19 +94,37 @@ impl Turns<'_> {
             parallel: limits.parallel,
             time_limit: limits.time_limit.map(|limit| 0.5 * limit),
             stop: limits.stop.clone(),
+            stall: STALL,
             ..Ad3Options::default()
         });
         let mut root = ad3.solve_knowing(self.graph, found.assignment());
         root.certificate.iterations = 1;
         let (value, bound) = (root.certificate.lower(), root.certificate.bound());
-        let nearly_exact = Gap::from(NEARLY_EXACT).at_scale(0.0).closes(value, bound);
         let marginals = root.marginals.clone();
         found = self.merge(found, root);
         if !self.goes_on(&found) {
             return found;
         }
+        found = self.walk(&mut walk, found, WALKS[1]);
+        let nearly_exact = Gap::from(NEARLY_EXACT).at_scale(0.0).closes(value, bound);
         let alone = nearly_exact || self.tables.is_none();
-        let (nodes, part) = if alone { (usize::MAX, 1.0) } else { (RELAXED_NODES, 0.5) };
+        if let Some(tables) = self.tables.as_ref().filter(|_| !alone) {
+            let limits = self.share(found.certificate.iterations, RELAXED_NODES[0], 0.1);
+            let mut root = found.clone();
+            (root.marginals, root.trace) = (marginals.clone(), Vec::new());
+            let relaxed = ad3.close(self.graph, root, &limits);
+            found = self.merge(found, relaxed);
+            if !self.goes_on(&found) {
+                return found;
+            }
+            let limits = self.share(found.certificate.iterations, 1, 0.1);
+            let narrow = search_tables(self.graph, tables, &limits, found.assignment(), false);
+            found = self.merge(found, narrow);
+            if !self.goes_on(&found) {
+                return found;
+            }
+        }
+        let (nodes, part) = if alone { (usize::MAX, 1.0) } else { (RELAXED_NODES[1], 0.5) };
         found = self.walk(&mut walk, found, WALKS[2]);
         let limits = self.share(found.certificate.iterations, nodes, part);
         let mut root = found.clone();
@@ -118,7 +140,7 @@ impl Turns<'_> {
         let Some(tables) = &self.tables else { return found };
         found = self.walk(&mut walk, found, WALKS[4]);
         let limits = self.share(found.certificate.iterations, usize::MAX, 1.0);
-        let rest = search_tables(self.graph, tables, &limits, found.assignment());
+        let rest = search_tables(self.graph, tables, &limits, found.assignment(), false);
         self.merge(found, rest)
     }
 
@@ -193,12 +215,19 @@ impl Turns<'_> {
     }
 }
 
-/// Exact search on the graph's tables.
-fn search_tables(graph: &Graph, tables: &Lowering, limits: &Limits, known: Option<&[u32]>) -> Solution {
+/// Exact search on the graph's tables, or what is `quick` of it.
+fn search_tables(
+    graph: &Graph,
+    tables: &Lowering,
+    limits: &Limits,
+    known: Option<&[u32]>,
+    quick: bool,
+) -> Solution {
     let start = Instant::now();
     let options = exact::Options {
         time_limit: limits.time_limit.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e9))),
         stop: limits.stop.clone(),
+        quick,
         node_limit: limits.max_iterations.map(|nodes| nodes as u64),
         gap: limits.gap,
         start: known.map(|assignment| tables.states(graph, assignment)),

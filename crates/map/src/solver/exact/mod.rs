@@ -28,6 +28,7 @@
 pub(super) mod branch;
 mod components;
 mod cycles;
+mod dominance;
 pub(super) mod elimination;
 pub(super) mod lift;
 pub(super) mod limits;
@@ -53,6 +54,8 @@ use std::time::Duration;
 pub struct Options {
     /// Wall-clock limit; the answer then is the incumbent with a valid bound.
     pub time_limit: Option<Duration>,
+    /// Whether to end after reductions, and elimination where that is cheap.
+    pub quick: bool,
     /// Limit on search nodes; the first node of every component is visited in any case.
     pub node_limit: Option<u64>,
     /// Value and bound that differ by less than this, relative to their size, prove optimality.
@@ -76,6 +79,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             time_limit: None,
+            quick: false,
             node_limit: None,
             gap: 1e-6,
             elimination_work: f64::from(1 << 30),
