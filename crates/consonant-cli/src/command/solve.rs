@@ -11,8 +11,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use consonant::map::problem::{self, Format, FormatError, Problem};
 use consonant::map::proof::{ProofOptions, prove};
-use consonant::map::questions::{conflict, n_best, otherwise};
+use consonant::map::questions::{conflict, n_best, otherwise, proven_n_best};
 use consonant::map::solver::{Limits, Method, solve};
+use consonant::map::verify::Proof;
 use consonant::map::{Graph, Solution, Status};
 use consonant::text::input::Input;
 use serde_json::{Value, json};
@@ -42,8 +43,9 @@ pub struct Solve {
     problem: PathBuf,
     #[command(flatten)]
     stated: Stated,
-    /// Find so many assignments, the best first; each is certified as the best of those that are left.
-    #[arg(long, value_name = "K", conflicts_with_all = ["certificate", "trace", "plot", "explain"])]
+    /// Find so many assignments, the best first; each is certified as the best of those that are left, and
+    /// --certificate writes their proofs in a row.
+    #[arg(long, value_name = "K", conflicts_with_all = ["trace", "plot", "explain"])]
     n_best: Option<usize>,
     /// With --n-best: in how many variables at least each differs from all before it.
     #[arg(long, value_name = "K", default_value_t = 1, requires = "n_best")]
@@ -158,10 +160,19 @@ impl Solve {
         let method = self.method;
         let start = Instant::now();
         if let Some(count) = self.n_best {
-            let best = n_best(&problem, count, self.different_by, method, &limits)?.into_iter();
-            let answers: Vec<Answer> =
-                best.map(|solution| self.answer(&problem, &solution.stated(&problem))).collect();
-            return self.write(&answers);
+            let best = match &self.certificate {
+                None => n_best(&problem, count, self.different_by, method, &limits)?,
+                Some(path) => {
+                    let seconds = limits.time_limit.unwrap_or(60.0);
+                    let proven = proven_n_best(&problem, count, self.different_by, method, &limits, seconds)?;
+                    let (proofs, best): (Vec<_>, Vec<_>) = proven.into_iter().unzip();
+                    let proofs: Result<Vec<String>, _> = proofs.iter().map(Proof::write).collect();
+                    output::write(path, &proofs?.concat())?;
+                    best
+                }
+            };
+            let answer = |solution: Solution| self.answer(&problem, &solution.stated(&problem));
+            return self.write(&best.into_iter().map(answer).collect::<Vec<_>>());
         }
         let mut solution = solve(&graph, method, &limits)?;
         if let Some(path) = &self.certificate {
