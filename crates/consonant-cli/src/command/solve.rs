@@ -1,7 +1,8 @@
 //! `consonant solve PROBLEM`
 
 use std::fmt::Write as _;
-use std::io::Write;
+use std::fs;
+use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -127,7 +128,18 @@ impl Solve {
         }
         self.output.keep_apart([&self.problem])?;
         let (name, mut problem) = self.stated.read(&self.problem, context)?;
-        let graph = Graph::from_problem(&problem).map_err(|error| placed(&name, error))?;
+        let is_asked_again = self.certificate.is_some()
+            || self.n_best.is_some()
+            || self.explain
+            || self.lp.is_some()
+            || self.mps.is_some()
+            || self.hint.is_some();
+        let graph = match is_asked_again {
+            true => Graph::from_problem(&problem),
+            // Of a million variables, the factors take hundreds of megabytes.
+            false => Graph::take_problem(&mut problem),
+        };
+        let graph = graph.map_err(|error| placed(&name, error))?;
         if let Some(path) = &self.lp {
             output::write(path, &problem.linear_program().to_lp())?;
         }
@@ -153,10 +165,6 @@ impl Solve {
                 .transpose()?,
             ..Limits::default()
         };
-        if self.certificate.is_none() && self.n_best.is_none() && !self.explain {
-            // The graph has them; of a million variables they take hundreds of megabytes.
-            problem.factors = Vec::new();
-        }
         let method = self.method;
         let start = Instant::now();
         if let Some(count) = self.n_best {
@@ -175,6 +183,7 @@ impl Solve {
             return self.write(&best.into_iter().map(answer).collect::<Vec<_>>());
         }
         let mut solution = solve(&graph, method, &limits)?;
+        drop(graph);
         if let Some(path) = &self.certificate {
             // Finding and proving share the time.
             let mut options = ProofOptions::default();
@@ -318,7 +327,7 @@ fn explain_conflict(problem: &Problem, limits: &Limits, answer: &mut Answer) -> 
 impl Stated {
     /// Reads a problem with all that is known; also what to call the file.
     pub fn read(&self, path: &Path, context: &Context) -> Result<(String, Problem)> {
-        let (name, mut problem) = read_problem(context.open_whole(path)?, self.from)?;
+        let (name, mut problem) = read_problem(path, self.from, context)?;
         if self.minimize {
             problem.minimize().map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
         }
@@ -348,9 +357,19 @@ fn placed(name: &str, error: FormatError) -> anyhow::Error {
     }
 }
 
+/// Bytes of a file in JSON from which on it is read as a stream.
+const LARGE: u64 = 1 << 24;
+
 /// Reads a problem in the form that is named, or that its name and content show; also what to call the file.
-fn read_problem(input: Input, format: Option<Format>) -> Result<(String, Problem)> {
+fn read_problem(path: &Path, format: Option<Format>, context: &Context) -> Result<(String, Problem)> {
+    let input = context.open_whole(path)?;
     let name = input.name().to_string();
+    let is_large = fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() > LARGE);
+    if is_large && format.or_else(|| Format::guess(&name, "")) == Some(Format::Json) {
+        let problem =
+            problem::json::read_from(BufReader::new(input)).map_err(|error| placed(&name, error))?;
+        return Ok((name, problem));
+    }
     let text = input.into_text()?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     if text.trim().is_empty() {

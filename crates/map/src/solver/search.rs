@@ -1,6 +1,6 @@
 //! Exact search on any graph.
 //!
-//! Graphs of tables go to the solver for networks, graphs with factors that only an oracle knows to branch
+//! Forests need no search. Other graphs of tables go to the solver for networks, graphs with factors that only an oracle knows to branch
 //! and bound over AD3. Graphs with logic can go either way, and neither is always better: message passing on
 //! tables stalls where AD3's relaxation of a large constraint is nearly exact, while puzzles, on which any
 //! relaxation is loose, fall to propagation on tables. So both work, one after the other, on the problem that
@@ -11,7 +11,7 @@
 use super::ad3::{Ad3, Ad3Options};
 use super::lowering::Lowering;
 use super::primal::Walk;
-use super::{Limits, exact};
+use super::{Limits, exact, forest};
 use crate::certificate::{Certificate, Gap, Status};
 use crate::factor::Closed;
 use crate::model::Graph;
@@ -39,15 +39,17 @@ const WALKING: f64 = 0.25;
 /// Solves exactly, unless a limit stops the search first.
 pub(super) fn solve(graph: &Graph, limits: &Limits) -> Solution {
     let start = Instant::now();
-    let tables = Lowering::new(graph);
-    let turns = Turns { gap: Gap::of(limits.gap, graph), graph, tables, limits, start };
-    let mut found = match &turns.tables {
-        Some(tables) if !has_logic(graph) => {
-            let share = turns.share(0, usize::MAX, 1.0);
-            search_tables(graph, tables, &share, limits.hint.as_deref(), false)
+    let mut found = forest::solve(graph, limits).unwrap_or_else(|| {
+        let tables = Lowering::new(graph);
+        let turns = Turns { gap: Gap::of(limits.gap, graph), graph, tables, limits, start };
+        match &turns.tables {
+            Some(tables) if !has_logic(graph) => {
+                let share = turns.share(0, usize::MAX, 1.0);
+                search_tables(graph, tables, &share, limits.hint.as_deref(), false)
+            }
+            _ => turns.take(),
         }
-        _ => turns.take(),
-    };
+    });
     // A trace begins with the first bound, and ends with the answer.
     found.trace.retain(|point| point.bound.is_finite());
     let Certificate { iterations: iteration, seconds, .. } = found.certificate;
