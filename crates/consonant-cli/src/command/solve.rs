@@ -15,9 +15,10 @@ use consonant::map::proof::{ProofOptions, prove};
 use consonant::map::questions::{conflict, n_best, otherwise, proven_n_best};
 use consonant::map::solver::{Limits, Method, solve};
 use consonant::map::verify::Proof;
-use consonant::map::{Graph, Solution, Status};
+use consonant::map::{Certificate, Graph, Solution, Status};
 use consonant::text::input::Input;
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 use crate::output::{self, Destination, shown};
@@ -195,7 +196,8 @@ impl Solve {
             output::write(path, &proof.write()?)?;
             solution = proven;
         }
-        let stated = solution.clone().stated(&problem);
+        let explained = self.explain.then(|| solution.clone());
+        let stated = solution.stated(&problem);
         if let Some(path) = &self.trace {
             output::write(path, &trace_csv(&stated))?;
         }
@@ -203,27 +205,30 @@ impl Solve {
             output::write(path, &self.chart(&stated).to_svg())?;
         }
         let mut answer = self.answer(&problem, &stated);
-        if self.explain {
+        if let Some(solution) = explained {
             self.explain(&problem, &solution, method, &limits, &mut answer)?;
         }
         self.write(&[answer])
     }
 
     /// Writes answers, with a blank line between them or as one a line.
-    fn write(&self, answers: &[Answer]) -> Result<ExitCode> {
+    fn write(&self, answers: &[Answer<'_>]) -> Result<ExitCode> {
         let mut output = self.output.open()?;
         for (number, answer) in answers.iter().enumerate() {
             match answer {
                 Answer::Text(text) if number == 0 => write!(output, "{text}")?,
                 Answer::Text(text) => write!(output, "\n{text}")?,
-                Answer::Json(json) => writeln!(output, "{}", serde_json::to_string(json)?)?,
+                Answer::Json(json) => {
+                    serde_json::to_writer(&mut output, json)?;
+                    writeln!(output)?;
+                }
             }
         }
         output.finish()?;
         Ok(ExitCode::SUCCESS)
     }
 
-    fn answer(&self, problem: &Problem, solution: &Solution) -> Answer {
+    fn answer<'a>(&self, problem: &'a Problem, solution: &Solution) -> Answer<'a> {
         match self.format {
             AnswerFormat::Text => Answer::Text(text_answer(problem, solution)),
             AnswerFormat::Json => Answer::Json(json_answer(problem, solution)),
@@ -237,7 +242,7 @@ impl Solve {
         solution: &Solution,
         method: Method,
         limits: &Limits,
-        answer: &mut Answer,
+        answer: &mut Answer<'_>,
     ) -> Result<()> {
         let Some(states) = solution.assignment() else {
             return explain_conflict(problem, limits, answer);
@@ -266,7 +271,7 @@ impl Solve {
                 }
                 Answer::Json(json) => {
                     let loss = loss.is_finite().then_some(loss.max(0.0));
-                    json["otherwise"][&variable.name] =
+                    json.more.entry("otherwise").or_insert_with(|| json!({}))[&variable.name] =
                         json!({"loss": loss, "status": certificate.status().name()});
                 }
             }
@@ -291,13 +296,13 @@ impl Solve {
 }
 
 /// An answer as it is written.
-enum Answer {
+enum Answer<'a> {
     Text(String),
-    Json(Value),
+    Json(JsonAnswer<'a>),
 }
 
 /// Adds the constraints that contradict each other, once the checker of proofs has confirmed that they do.
-fn explain_conflict(problem: &Problem, limits: &Limits, answer: &mut Answer) -> Result<()> {
+fn explain_conflict(problem: &Problem, limits: &Limits, answer: &mut Answer<'_>) -> Result<()> {
     let Some(conflict) = conflict(problem, limits)? else {
         if let Answer::Text(text) = answer {
             text.push_str(
@@ -317,8 +322,9 @@ fn explain_conflict(problem: &Problem, limits: &Limits, answer: &mut Answer) -> 
                 .for_each(|piece| writeln!(text, "  {}", shown(piece)).expect("writing to a string"));
         }
         Answer::Json(json) => {
-            json["conflict"] =
+            let conflict =
                 json!({"constraints": pieces, "smallest": conflict.smallest, "verified": confirmed});
+            json.more.insert("conflict".into(), conflict);
         }
     }
     Ok(())
@@ -422,10 +428,54 @@ fn text_answer(problem: &Problem, solution: &Solution) -> String {
     text
 }
 
-fn json_answer(problem: &Problem, solution: &Solution) -> Value {
-    let mut answer = json!(solution.certificate);
-    if let Some(states) = solution.assignment() {
-        answer["assignment"] = Value::Object(problem.named(states));
+fn json_answer<'a>(problem: &'a Problem, solution: &Solution) -> JsonAnswer<'a> {
+    let states = solution.assignment().map(<[u32]>::to_vec);
+    JsonAnswer { certificate: solution.certificate, problem, states, more: Map::new() }
+}
+
+/// An answer as it is written in JSON; the states get their names as they are written, which are many.
+struct JsonAnswer<'a> {
+    certificate: Certificate,
+    problem: &'a Problem,
+    states: Option<Vec<u32>>,
+    more: Map<String, Value>,
+}
+
+impl Serialize for JsonAnswer<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Keys<'a> {
+            #[serde(flatten)]
+            certificate: Certificate,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            assignment: Option<Named<'a>>,
+            #[serde(flatten)]
+            more: &'a Map<String, Value>,
+        }
+        let assignment = self.states.as_deref().map(|states| Named { problem: self.problem, states });
+        Keys { certificate: self.certificate, assignment, more: &self.more }.serialize(serializer)
     }
-    answer
+}
+
+/// The states of variables by their names.
+struct Named<'a> {
+    problem: &'a Problem,
+    states: &'a [u32],
+}
+
+impl Serialize for Named<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let named = self.problem.variables.iter().zip(self.states);
+        serializer.collect_map(named.map(|(variable, &state)| match variable.states.get(state as usize) {
+            Some(name) => (&variable.name, StateName::Name(name)),
+            None => (&variable.name, StateName::Number(state)),
+        }))
+    }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum StateName<'a> {
+    Name(&'a str),
+    Number(u32),
 }

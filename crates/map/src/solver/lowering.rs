@@ -5,6 +5,7 @@
 //! factors become a chain of small tables over running totals. Factors known only by an oracle have no table:
 //! such graphs go to branch and bound over AD3.
 
+use super::exact::network::reordered;
 use super::exact::{Network, Table};
 use crate::factor::Closed;
 use crate::model::{Graph, Literal, ModelError};
@@ -444,12 +445,14 @@ impl Draft {
             rest = others;
         }
         let mut scope: Vec<usize> = parts.iter().map(|part| self.sites[part[0].slot()].variable).collect();
-        if scope.is_sorted_by(|a, b| a < b) && parts.iter().all(|part| self.are_states(part)) {
-            self.tables.push((scope, scores.to_vec()));
-            return;
-        }
+        let given: Vec<u32> = scope.iter().map(|&variable| variable as u32).collect();
         scope.sort_unstable();
         scope.dedup();
+        if scope.len() == given.len() && parts.iter().all(|part| self.are_states(part)) {
+            let sorted: Vec<u32> = scope.iter().map(|&variable| variable as u32).collect();
+            self.tables.push((scope, reordered(&given, scores, &sorted, &self.sizes)));
+            return;
+        }
         let table = enumerate(&scope, &self.sizes, |joint| {
             let holds = |literal: &Literal| {
                 let site = self.sites[literal.slot()];

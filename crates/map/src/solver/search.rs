@@ -9,9 +9,10 @@
 //! that results repeat.
 
 use super::ad3::{Ad3, Ad3Options};
+use super::exact::{self, Network};
 use super::lowering::Lowering;
 use super::primal::Walk;
-use super::{Limits, exact, forest};
+use super::{Limits, forest};
 use crate::certificate::{Certificate, Gap, Status};
 use crate::factor::Closed;
 use crate::model::Graph;
@@ -41,11 +42,14 @@ pub(super) fn solve(graph: &Graph, limits: &Limits) -> Solution {
     let start = Instant::now();
     let mut found = forest::solve(graph, limits).unwrap_or_else(|| {
         let tables = Lowering::new(graph);
-        let turns = Turns { gap: Gap::of(limits.gap, graph), graph, tables, limits, start };
-        match &turns.tables {
+        let mut turns = Turns { gap: Gap::of(limits.gap, graph), graph, tables, limits, start };
+        let share = turns.share(0, usize::MAX, 1.0);
+        match &mut turns.tables {
             Some(tables) if !has_logic(graph) => {
-                let share = turns.share(0, usize::MAX, 1.0);
-                search_tables(graph, tables, &share, limits.hint.as_deref(), false)
+                // Nobody will look at the tables again.
+                let known = limits.hint.as_ref().map(|hint| tables.states(graph, hint));
+                let network = std::mem::take(&mut tables.network);
+                search_tables(graph, tables, network, &share, known, false)
             }
             _ => turns.take(),
         }
@@ -84,7 +88,7 @@ impl Turns<'_> {
         let mut found = self.walk(&mut walk, nothing, WALKS[0]);
         if let Some(tables) = &self.tables {
             let limits = self.share(0, 1, 0.1);
-            let narrow = search_tables(self.graph, tables, &limits, found.assignment(), true);
+            let narrow = self.search_tables(tables, &limits, &found, true);
             found = self.merge(found, narrow);
             if !self.goes_on(&found) {
                 return found;
@@ -120,7 +124,7 @@ impl Turns<'_> {
                 return found;
             }
             let limits = self.share(found.certificate.iterations, 1, 0.1);
-            let narrow = search_tables(self.graph, tables, &limits, found.assignment(), false);
+            let narrow = self.search_tables(tables, &limits, &found, false);
             found = self.merge(found, narrow);
             if !self.goes_on(&found) {
                 return found;
@@ -142,8 +146,14 @@ impl Turns<'_> {
         let Some(tables) = &self.tables else { return found };
         found = self.walk(&mut walk, found, WALKS[4]);
         let limits = self.share(found.certificate.iterations, usize::MAX, 1.0);
-        let rest = search_tables(self.graph, tables, &limits, found.assignment(), false);
+        let rest = self.search_tables(tables, &limits, &found, false);
         self.merge(found, rest)
+    }
+
+    /// A search on the tables that begins with what was found.
+    fn search_tables(&self, tables: &Lowering, limits: &Limits, found: &Solution, quick: bool) -> Solution {
+        let known = found.assignment().map(|states| tables.states(self.graph, states));
+        search_tables(self.graph, tables, tables.network.clone(), limits, known, quick)
     }
 
     /// Looks for something better than what is known.
@@ -221,8 +231,9 @@ impl Turns<'_> {
 fn search_tables(
     graph: &Graph,
     tables: &Lowering,
+    network: Network,
     limits: &Limits,
-    known: Option<&[u32]>,
+    known: Option<Vec<usize>>,
     quick: bool,
 ) -> Solution {
     let start = Instant::now();
@@ -232,11 +243,12 @@ fn search_tables(
         quick,
         node_limit: limits.max_iterations.map(|nodes| nodes as u64),
         gap: limits.gap,
-        start: known.map(|assignment| tables.states(graph, assignment)),
+        start: known,
         ..Default::default()
     };
     let mut trace = Vec::new();
-    let answer = exact::solve(&tables.network, &options, &mut |progress: exact::Progress| {
+    let value_of = |states: &[usize]| graph.value(&tables.assignment(graph, states));
+    let answer = exact::consume(network, &options, &value_of, &mut |progress: exact::Progress| {
         if limits.trace {
             let value = progress.value.unwrap_or(f64::NEG_INFINITY);
             let iteration = trace.len();
@@ -245,10 +257,9 @@ fn search_tables(
     });
     let assignment = answer.assignment.map(|states| tables.assignment(graph, &states)).unwrap_or_default();
     let certificate = match answer.certificate.value() {
-        // The graph adds up the same scores in another order.
-        Some(_) => {
+        Some(value) => {
             let gap = Gap::of(limits.gap, graph);
-            Certificate::judge(Some(graph.value(&assignment)), answer.certificate.bound(), gap)
+            Certificate::judge(Some(value), answer.certificate.bound(), gap)
         }
         None => answer.certificate,
     };

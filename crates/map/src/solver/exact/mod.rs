@@ -119,14 +119,26 @@ const MANY_ENTRIES: usize = 1 << 21;
 ///
 /// The same input gives the same answer, unless the time limit strikes.
 pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progress)) -> Answer {
+    consume(network.clone(), options, &|states| network.value(states), observe)
+}
+
+/// The same for a network that is not needed any more; somebody else says what an assignment is worth.
+pub(super) fn consume(
+    mut network: Network,
+    options: &Options,
+    value_of: &dyn Fn(&[usize]) -> f64,
+    observe: &mut dyn FnMut(Progress),
+) -> Answer {
     // Tolerances inside are meant for scores around one; a power of two keeps every bit.
     let scale = network.scale();
-    let scaled = network.divided(scale);
     let gap = Gap::from(options.gap).at_scale(network.typical_size());
-    let allowance = rounding_allowance(&scaled);
-    let mut context = Context::new(scale, network.score_unit() / scale, gap, options, observe);
+    let unit = network.score_unit();
+    let sums = 8 + network.sizes.len() + network.tables.len();
+    network.divide(scale);
+    let allowance = rounding_allowance(&network);
+    let mut context = Context::new(scale, unit / scale, gap, options, observe);
     let reductions = context.reductions(true);
-    let Ok((reduced, lift)) = reduce(scaled, None, f64::NEG_INFINITY, reductions, &context.limits) else {
+    let Ok((reduced, lift)) = reduce(network, None, f64::NEG_INFINITY, reductions, &context.limits) else {
         return infeasible(&context);
     };
     if context.limits.expired() && reduced.entries() > MANY_ENTRIES {
@@ -136,7 +148,7 @@ pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progr
             Some(states) => states.clone(),
             None => lift.apply(&reduced.best_alone()),
         };
-        let value = network.value(&assignment);
+        let value = value_of(&assignment);
         let certificate = Certificate::judge(Some(value), scale * context.round_down(bound), gap);
         let assignment = certificate.value().map(|_| assignment);
         return Answer { assignment, certificate: certificate.after(0, context.limits.seconds()) };
@@ -176,12 +188,12 @@ pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progr
         // proves no more than any other moment.
         let within = known.is_some_and(|known| scale * allowance <= 0.1 * gap.slack(scale * known));
         let allowance = match proven && (within || context.is_whole()) {
-            true => f64::EPSILON * (8 + network.sizes.len() + network.tables.len()) as f64 * 1e12 * allowance,
+            true => f64::EPSILON * sums as f64 * 1e12 * allowance,
             false => allowance + 1e-12 * bound.abs(),
         };
         let bound = scale * context.round_down(bound + allowance);
         let assignment = known.map(|_| lift.apply(&states));
-        let value = assignment.as_deref().map(|states| network.value(states));
+        let value = assignment.as_deref().map(value_of);
         let certificate = Certificate::judge(value, bound, gap);
         let is_last = !proven || parts.len() < 2 || context.most_tolerance.is_finite();
         if certificate.status() != Status::Feasible || is_last {
