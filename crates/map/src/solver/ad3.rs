@@ -404,8 +404,10 @@ impl Ad3 {
                 {
                     break false;
                 }
-                if options.stall > 0.0 && iteration >= looked_at.0 + STALL_AFTER {
-                    if looked_at.1 - bound < options.stall * (bound - primal.value).min(bound.abs()) {
+                if options.stall > 0.0 && (iteration == 0 || iteration >= looked_at.0 + STALL_AFTER) {
+                    if iteration > 0
+                        && looked_at.1 - bound < options.stall * (bound - primal.value).min(bound.abs())
+                    {
                         break false;
                     }
                     looked_at = (iteration, bound);
