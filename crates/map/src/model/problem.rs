@@ -51,7 +51,7 @@ impl Graph {
                 problem.factors = vec![factor; index + 1];
                 return Err(problem.factor_error(index, error));
             }
-            if problem.factors.len() % RETURNED == 0 {
+            if problem.factors.len().is_multiple_of(RETURNED) {
                 problem.factors.shrink_to_fit();
             }
         }
