@@ -434,7 +434,7 @@ impl Tree<'_> {
         let mut schedule = Schedule::new(network);
         let around = network.incidence();
         let most = if at_root { 300 } else { 12 };
-        let least_progress = if at_root { 3e-3 } else { 0.02 };
+        let least_progress = if at_root { 1e-3 } else { 0.02 };
         for sweep in 0..most {
             let before = network.constant;
             if !schedule.sweep(network, self.cut, &context.limits) || network.constant <= self.cut {
