@@ -1,4 +1,4 @@
-"""MAP inference: AD3 against the LP solver on relaxations, the exact solver against HiGHS and toulbar2."""
+"""MAP inference: AD3 against the LP solver on relaxations, the exact solver against toulbar2, HiGHS, CP-SAT and SCIP."""
 
 import csv
 import math
@@ -8,8 +8,16 @@ from harness.environment import say
 from harness.measure import Failed, Side, interleave
 from harness.table import Plot, Row
 
-SUMMARY = "AD3 and exact MAP against HiGHS and toulbar2"
-PEERS = ["numpy", "highspy", "pytoulbar2", "ad3"]
+SUMMARY = "AD3 and exact MAP against toulbar2, HiGHS, CP-SAT, SCIP and AD3 in C++"
+PEERS = ["numpy", "highspy", "pytoulbar2", "ortools", "pyscipopt", "ad3"]
+
+# name -> package, script and what it wants before the time limit; each runs in a process of its own, where packages cannot clash
+SEARCHERS = {
+    "toulbar2": ("pytoulbar2", "toulbar2.py"),
+    "HiGHS": ("highspy", "highs.py", "ilp"),
+    "CP-SAT": ("ortools", "cpsat.py"),
+    "SCIP": ("pyscipopt", "scip.py"),
+}
 
 CLOSE = 1e-4  # relative distance from the LP value at which the relaxation counts as solved
 LIMIT = 10.0  # seconds for each instance and exact solver
@@ -139,10 +147,9 @@ def search(environment, result, name, path, optimum=None, limit=LIMIT, budget=8.
         return call
 
     sides = {"ours": ours}
-    if environment.has("pytoulbar2") and environment.has("numpy"):
-        sides["toulbar2"] = peer("toulbar2.py")
-    if environment.has("highspy") and environment.has("numpy"):
-        sides["HiGHS"] = peer("highs.py", "ilp")
+    for who, (package, *call) in SEARCHERS.items():
+        if environment.has(package) and environment.has("numpy"):
+            sides[who] = peer(*call)
     samples, answers = interleave(sides, environment.repeat, budget)
     proven = lambda answer: answer["status"] in ("optimal", "infeasible")
     side = lambda who: Side(samples[who], describe(answers[who]), not proven(answers[who]))

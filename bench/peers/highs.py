@@ -12,72 +12,11 @@ import highspy
 import numpy as np
 
 import problems
-
-
-class Columns:
-    """A linear program that grows column by column and row by row."""
-
-    def __init__(self):
-        self.cost, self.upper, self.integer = [], [], []
-        self.starts, self.indices, self.values, self.row_lower, self.row_upper = [0], [], [], [], []
-
-    def columns(self, costs, integer, upper=1.0):
-        """Adds columns and returns the first one's number; a cost of -inf means that the column must be 0."""
-        first = len(self.cost)
-        costs = np.asarray(costs, float)
-        forbidden = np.isneginf(costs)
-        self.cost.extend(np.where(forbidden, 0.0, costs))
-        self.upper.extend(np.where(forbidden, 0.0, upper))
-        self.integer.extend([integer] * len(costs))
-        return first
-
-    def row(self, indices, values, low, high):
-        self.indices.extend(indices)
-        self.values.extend(values)
-        self.starts.append(len(self.indices))
-        self.row_lower.append(low)
-        self.row_upper.append(high)
-
-
-def relax(problem):
-    """The local polytope of a problem, the columns of each variable's states, and a constant."""
-    program, constant = Columns(), 0.0
-    unary = [np.zeros(states) for states in problem.states]
-    for scope, table in problem.tables:
-        if len(scope) == 0:
-            constant += float(table)
-        elif len(scope) == 1:
-            unary[scope[0]] = unary[scope[0]] + table
-    if problem.logical:  # one column for "is 1"
-        places = [program.columns(scores[1:] - scores[0], True) - 1 for scores in unary]
-        constant += sum(scores[0] for scores in unary)
-    else:
-        places = [program.columns(scores, True) for scores in unary]
-        for place, states in zip(places, problem.states):
-            program.row(range(place, place + states), [1.0] * states, 1.0, 1.0)
-    for scope, table in problem.tables:
-        if len(scope) < 2:
-            continue
-        if problem.logical:  # both true
-            pair = program.columns([table[1, 1]], False)
-            first, second = (places[variable] + 1 for variable in scope)
-            program.row([pair, first], [1.0, -1.0], -highspy.kHighsInf, 0.0)
-            program.row([pair, second], [1.0, -1.0], -highspy.kHighsInf, 0.0)
-            program.row([pair, first, second], [1.0, -1.0, -1.0], -1.0, highspy.kHighsInf)
-            continue
-        first = program.columns(table.ravel(), False)
-        configurations = np.arange(first, first + table.size).reshape(table.shape)
-        for axis, variable in enumerate(scope):
-            for state in range(problem.states[variable]):
-                those = configurations.take(state, axis).ravel()
-                program.row([*those, places[variable] + state], [1.0] * those.size + [-1.0], 0.0, 0.0)
-    for variables, coefficients, low, high in problem.constraints:
-        program.row([places[variable] + 1 for variable in variables], coefficients, low, high)
-    return program, places, constant
+import programs
 
 
 def solve(problem, method, limit):
-    program, places, constant = relax(problem)
+    program, places, constant = programs.relax(problem)
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = len(program.cost), len(program.row_lower)
     lp.sense_ = highspy.ObjSense.kMaximize
@@ -110,10 +49,7 @@ def solve(problem, method, limit):
     if method == "ilp":
         answer["bound"] = info.mip_dual_bound if np.isfinite(info.mip_dual_bound) else None
         if info.primal_solution_status == 2:
-            point = np.array(highs.getSolution().col_value)
-            pick = (lambda place, _: int(point[place + 1] > 0.5)) if problem.logical else (lambda place, states: int(point[place : place + states].argmax()))
-            value = problem.value([pick(place, states) for place, states in zip(places, problem.states)])
-            answer["value"] = value if np.isfinite(value) else None
+            answer["value"] = programs.Choice(problem, places).value(highs.getSolution().col_value)
     elif answer["status"] == "optimal":
         answer["value"] = answer["bound"] = info.objective_function_value
     return answer

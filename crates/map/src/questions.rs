@@ -2,9 +2,9 @@
 //! would cost to have something else.
 
 use crate::problem::{FormatError, Kind, Literal, Problem};
-use crate::proof::{ProofOptions, prove};
+use crate::proof::{ProofError, ProofOptions, prove};
 use crate::solver::{Limits, Method, Unsupported, solve};
-use crate::verify::verify;
+use crate::verify::{Proof, verify};
 use crate::{Graph, Solution, Status};
 
 /// Why a question has no answer.
@@ -17,6 +17,9 @@ pub enum QuestionError {
     /// The method cannot solve it.
     #[error(transparent)]
     Method(#[from] Unsupported),
+    /// It cannot be proven.
+    #[error(transparent)]
+    Proof(#[from] ProofError),
 }
 
 fn answer(problem: &Problem, method: Method, limits: &Limits) -> Result<Solution, QuestionError> {
@@ -45,31 +48,46 @@ pub fn n_best(
     method: Method,
     limits: &Limits,
 ) -> Result<Vec<Solution>, QuestionError> {
+    in_turn(problem, count, different_by, |rest| answer(rest, method, limits), |solution| solution)
+}
+
+/// The same with a proof of each, of the problem in which those before it are [excluded](Problem::exclude). A
+/// certificate says what its proof proves. `proof_seconds` is for each proof.
+pub fn proven_n_best(
+    problem: &Problem,
+    count: usize,
+    different_by: usize,
+    method: Method,
+    limits: &Limits,
+    proof_seconds: f64,
+) -> Result<Vec<(Proof, Solution)>, QuestionError> {
+    let mut options = ProofOptions::default();
+    (options.time_limit, options.gap) = (proof_seconds, limits.gap);
+    options.branch = method == Method::Exact;
+    let proven = |rest: &Problem| Ok(prove(rest, answer(rest, method, limits)?, &options)?);
+    in_turn(problem, count, different_by, proven, |(_, solution)| solution)
+}
+
+/// Finds something, leaves it out, and finds again.
+fn in_turn<T>(
+    problem: &Problem,
+    count: usize,
+    different_by: usize,
+    mut find: impl FnMut(&Problem) -> Result<T, QuestionError>,
+    solution: impl Fn(&T) -> &Solution,
+) -> Result<Vec<T>, QuestionError> {
     let mut rest = problem.clone();
-    let mut found: Vec<Solution> = Vec::new();
+    let mut found: Vec<T> = Vec::new();
     while found.len() < count {
-        let solution = answer(&rest, method, limits)?;
-        let states = solution.assignment().map(|states| states[..problem.variables.len()].to_vec());
-        found.push(solution);
+        let next = find(&rest)?;
+        let states = solution(&next).assignment().map(|states| states[..problem.variables.len()].to_vec());
+        found.push(next);
         let Some(states) = states else { break };
-        if !exclude(&mut rest, &states, different_by) {
+        if !rest.exclude(&states, different_by) {
             break;
         }
     }
     Ok(found)
-}
-
-/// Leaves only assignments that differ from `states` in at least `different_by` variables, but for those that say that a constraint is
-/// broken. Nothing is left, and the answer is no, where that is more than there are.
-pub fn exclude(problem: &mut Problem, states: &[u32], different_by: usize) -> bool {
-    let stated = (0..states.len()).filter(|&variable| !problem.is_penalty(variable));
-    let same: Vec<Literal> = stated.map(|variable| is(variable as u32, states[variable])).collect();
-    match same.len().checked_sub(different_by.max(1)) {
-        Some(0) => same.into_iter().for_each(|literal| problem.require(!literal)),
-        Some(limit) => problem.constrain(Kind::Budget { limit }, same),
-        None => return false,
-    }
-    true
 }
 
 fn is(variable: u32, state: u32) -> Literal {

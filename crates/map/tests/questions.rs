@@ -3,7 +3,7 @@
 use consonant_map::Status;
 use consonant_map::problem::{Kind, Problem};
 use consonant_map::proof::{ProofOptions, prove};
-use consonant_map::questions::{conflict, n_best, otherwise};
+use consonant_map::questions::{conflict, n_best, otherwise, proven_n_best};
 use consonant_map::solver::{Limits, Method};
 use consonant_map::verify::verify;
 use consonant_testing::Random;
@@ -48,6 +48,32 @@ fn solutions_differ_by_as_much_as_was_asked() {
     assert_eq!(found, [[1, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]]);
     assert_eq!(best.last().unwrap().certificate.status(), Status::Infeasible);
     assert_eq!(n_best(&problem, 9, 4, Method::Exact, &Limits::default()).unwrap().len(), 1);
+}
+
+/// The proofs of the next best hold for the problem without those before, and for no other.
+#[test]
+fn the_next_best_are_proven_in_turn() {
+    let mut random = Random::new(6);
+    let (mut verified, mut refused) = (0, 0);
+    for _ in 0..60 {
+        let problem = random_problem(&mut random);
+        let limits = Limits::default();
+        let Ok(best) = proven_n_best(&problem, 3, 1, Method::Exact, &limits, 5.0) else { continue };
+        let all = all(&problem);
+        let mut rest = problem.clone();
+        for (rank, (proof, solution)) in best.iter().enumerate() {
+            let proven = verify(&rest, proof).unwrap();
+            assert_eq!(solution.certificate.value().is_some(), proven.value.is_some());
+            assert!(all.get(rank).is_none_or(|(value, _)| proven.bound >= value - 1e-9 * value.abs()));
+            verified += 1;
+            // The first proof says what the whole can be worth, which no later one does.
+            refused += (rank > 0 && verify(&problem, proof).is_err()) as usize;
+            if let Some(states) = solution.assignment() {
+                rest.exclude(&states[..problem.variables.len()], 1);
+            }
+        }
+    }
+    assert!(verified > 100 && refused > 30, "{verified} verified, {refused} refused");
 }
 
 /// A constraint that is broken without need is not another solution.

@@ -66,6 +66,20 @@ impl Problem {
         }
     }
 
+    /// Leaves only assignments that differ from `states` in at least `different_by` variables, but for those that say
+    /// that a constraint is broken. Nothing is left, and the answer is no, where that is more than there are.
+    pub fn exclude(&mut self, states: &[u32], different_by: usize) -> bool {
+        let stated = (0..states.len()).filter(|&variable| !self.is_penalty(variable));
+        let is = |variable| Literal { variable: variable as u32, state: states[variable], negated: false };
+        let same: Vec<Literal> = stated.map(is).collect();
+        match same.len().checked_sub(different_by.max(1)) {
+            Some(0) => same.into_iter().for_each(|literal| self.require(!literal)),
+            Some(limit) => self.constrain(Kind::Budget { limit }, same),
+            None => return false,
+        }
+        true
+    }
+
     /// Reads a literal: the name of a binary variable, `variable=state`, or either with a leading `!`.
     pub fn literal(&self, text: &str) -> Result<Literal, Malformed> {
         self.literal_by(text, |name| self.variables.iter().position(|variable| variable.name == name))

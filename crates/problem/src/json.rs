@@ -17,18 +17,29 @@
 //! lists (`lengths`, `budget`, `weights`, `sentences_of_concept`).
 
 use std::fmt;
+use std::io::Read;
 
 use crate::format::FormatError;
+use crate::names::Names;
 use crate::{Factor, Kind, Literal, Problem, Variable};
-use rustc_hash::FxHashMap;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 /// Reads a problem in JSON form. Variables and factors are taken one by one: a tree of all that the text says would be
 /// many times as large as the problem.
 pub fn read(text: &str) -> Result<Problem, FormatError> {
+    read_with(serde_json::Deserializer::from_str(text))
+}
+
+/// Reads a problem without having its text as a whole, which may be as large as the problem. This takes somewhat longer.
+pub fn read_from(source: impl Read) -> Result<Problem, FormatError> {
+    read_with(serde_json::Deserializer::from_reader(source))
+}
+
+fn read_with<'de>(
+    mut source: serde_json::Deserializer<impl serde_json::de::Read<'de>>,
+) -> Result<Problem, FormatError> {
     let mut root = Root::default();
-    let mut source = serde_json::Deserializer::from_str(text);
     let parsed = root.deserialize(&mut source).and_then(|()| source.end());
     if let Some(failure) = root.failure {
         return Err(failure);
@@ -236,7 +247,7 @@ fn known_keys(object: &Map<String, Value>, known: &[&str], place: &str) -> Resul
 #[derive(Default)]
 struct Reader {
     problem: Problem,
-    by_name: FxHashMap<String, usize>,
+    names: Names,
 }
 
 impl Reader {
@@ -254,7 +265,7 @@ impl Reader {
         if name.is_empty() || name.starts_with('!') || name.contains('=') {
             return Err(wrong(place, format!("the name `{name}` is empty or has `!` or `=` in it")));
         }
-        if self.by_name.insert(name.clone(), self.problem.variables.len()).is_some() {
+        if self.place(&name).is_some() {
             return Err(wrong(place, format!("there is a variable `{name}` already")));
         }
         let variable = if object.contains_key("scores") || object.contains_key("states") {
@@ -280,19 +291,22 @@ impl Reader {
             Variable::binary(name, score)
         };
         self.problem.variables.push(variable);
+        self.names.add_last(&self.problem.variables);
         Ok(())
     }
 
+    fn place(&self, name: &str) -> Option<usize> {
+        self.names.find(name, &self.problem.variables)
+    }
+
     fn named(&self, name: &str, place: &str) -> Result<(u32, &Variable), FormatError> {
-        let index = self.by_name.get(name);
-        index
-            .map(|&i| (i as u32, &self.problem.variables[i]))
+        self.place(name)
+            .map(|i| (i as u32, &self.problem.variables[i]))
             .ok_or_else(|| wrong(place, format!("unknown variable `{name}`")))
     }
 
     fn literal(&self, value: &Value, place: &str) -> Result<Literal, FormatError> {
-        let find = |name: &str| self.by_name.get(name).copied();
-        self.problem.literal_by(string(value, place)?, find).map_err(|e| wrong(place, e))
+        self.problem.literal_by(string(value, place)?, |name| self.place(name)).map_err(|e| wrong(place, e))
     }
 
     fn literals(

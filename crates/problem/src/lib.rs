@@ -25,6 +25,7 @@ pub mod json;
 pub mod linear;
 pub mod lp;
 pub mod mps;
+mod names;
 mod program;
 pub mod uai;
 pub mod wcsp;

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use consonant::Error;
 use consonant::map::problem::Problem;
-use consonant::map::questions::{conflict, exclude, otherwise};
+use consonant::map::questions::{conflict, otherwise};
 use consonant::map::solver::{Limits, Method, Stop, solve};
 use consonant::map::{Graph, Solution, Status};
 use pyo3::prelude::*;
@@ -91,7 +91,7 @@ impl Way {
             let solution = self.solve(py, &left)?;
             let Some(states) = solution.assignment() else { break };
             let mut rest = (*left).clone();
-            let more = exclude(&mut rest, &states[..problem.variables.len()], different_by);
+            let more = rest.exclude(&states[..problem.variables.len()], different_by);
             found.push((std::mem::replace(&mut left, Arc::new(rest)), solution));
             if !more {
                 break;

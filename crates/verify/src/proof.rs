@@ -79,7 +79,12 @@ pub enum Witness {
 impl Proof {
     /// Reads a proof.
     pub fn read(text: &str) -> Result<Proof, crate::Refusal> {
-        serde_json::from_str(text).map_err(|e| crate::Refusal::new("the proof", format!("not a proof: {e}")))
+        serde_json::from_str(text).map_err(not_a_proof)
+    }
+
+    /// Reads proofs that stand one after the other.
+    pub fn read_all(text: &str) -> Result<Vec<Proof>, crate::Refusal> {
+        serde_json::Deserializer::from_str(text).into_iter().map(|proof| proof.map_err(not_a_proof)).collect()
     }
 
     /// Writes it, a line for each step.
@@ -88,4 +93,8 @@ impl Proof {
         let steps: Result<Vec<String>, _> = self.steps.iter().map(serde_json::to_string).collect();
         Ok(format!("{}\n{}\n]}}\n", head.trim_end_matches("]}"), steps?.join(",\n")))
     }
+}
+
+fn not_a_proof(error: serde_json::Error) -> crate::Refusal {
+    crate::Refusal::new("the proof", format!("not a proof: {error}"))
 }

@@ -1,7 +1,8 @@
 //! `consonant solve PROBLEM`
 
 use std::fmt::Write as _;
-use std::io::Write;
+use std::fs;
+use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -11,11 +12,13 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use consonant::map::problem::{self, Format, FormatError, Problem};
 use consonant::map::proof::{ProofOptions, prove};
-use consonant::map::questions::{conflict, n_best, otherwise};
+use consonant::map::questions::{conflict, n_best, otherwise, proven_n_best};
 use consonant::map::solver::{Limits, Method, solve};
-use consonant::map::{Graph, Solution, Status};
+use consonant::map::verify::Proof;
+use consonant::map::{Certificate, Graph, Solution, Status};
 use consonant::text::input::Input;
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 use crate::output::{self, Destination, shown};
@@ -42,8 +45,9 @@ pub struct Solve {
     problem: PathBuf,
     #[command(flatten)]
     stated: Stated,
-    /// Find so many assignments, the best first; each is certified as the best of those that are left.
-    #[arg(long, value_name = "K", conflicts_with_all = ["certificate", "trace", "plot", "explain"])]
+    /// Find so many assignments, the best first; each is certified as the best of those that are left, and
+    /// --certificate writes their proofs in a row.
+    #[arg(long, value_name = "K", conflicts_with_all = ["trace", "plot", "explain"])]
     n_best: Option<usize>,
     /// With --n-best: in how many variables at least each differs from all before it.
     #[arg(long, value_name = "K", default_value_t = 1, requires = "n_best")]
@@ -125,7 +129,18 @@ impl Solve {
         }
         self.output.keep_apart([&self.problem])?;
         let (name, mut problem) = self.stated.read(&self.problem, context)?;
-        let graph = Graph::from_problem(&problem).map_err(|error| placed(&name, error))?;
+        let is_asked_again = self.certificate.is_some()
+            || self.n_best.is_some()
+            || self.explain
+            || self.lp.is_some()
+            || self.mps.is_some()
+            || self.hint.is_some();
+        let graph = match is_asked_again {
+            true => Graph::from_problem(&problem),
+            // Of a million variables, the factors take hundreds of megabytes.
+            false => Graph::take_problem(&mut problem),
+        };
+        let graph = graph.map_err(|error| placed(&name, error))?;
         if let Some(path) = &self.lp {
             output::write(path, &problem.linear_program().to_lp())?;
         }
@@ -151,19 +166,25 @@ impl Solve {
                 .transpose()?,
             ..Limits::default()
         };
-        if self.certificate.is_none() && self.n_best.is_none() && !self.explain {
-            // The graph has them; of a million variables they take hundreds of megabytes.
-            problem.factors = Vec::new();
-        }
         let method = self.method;
         let start = Instant::now();
         if let Some(count) = self.n_best {
-            let best = n_best(&problem, count, self.different_by, method, &limits)?.into_iter();
-            let answers: Vec<Answer> =
-                best.map(|solution| self.answer(&problem, &solution.stated(&problem))).collect();
-            return self.write(&answers);
+            let best = match &self.certificate {
+                None => n_best(&problem, count, self.different_by, method, &limits)?,
+                Some(path) => {
+                    let seconds = limits.time_limit.unwrap_or(60.0);
+                    let proven = proven_n_best(&problem, count, self.different_by, method, &limits, seconds)?;
+                    let (proofs, best): (Vec<_>, Vec<_>) = proven.into_iter().unzip();
+                    let proofs: Result<Vec<String>, _> = proofs.iter().map(Proof::write).collect();
+                    output::write(path, &proofs?.concat())?;
+                    best
+                }
+            };
+            let answer = |solution: Solution| self.answer(&problem, &solution.stated(&problem));
+            return self.write(&best.into_iter().map(answer).collect::<Vec<_>>());
         }
         let mut solution = solve(&graph, method, &limits)?;
+        drop(graph);
         if let Some(path) = &self.certificate {
             // Finding and proving share the time.
             let mut options = ProofOptions::default();
@@ -175,7 +196,8 @@ impl Solve {
             output::write(path, &proof.write()?)?;
             solution = proven;
         }
-        let stated = solution.clone().stated(&problem);
+        let explained = self.explain.then(|| solution.clone());
+        let stated = solution.stated(&problem);
         if let Some(path) = &self.trace {
             output::write(path, &trace_csv(&stated))?;
         }
@@ -183,27 +205,30 @@ impl Solve {
             output::write(path, &self.chart(&stated).to_svg())?;
         }
         let mut answer = self.answer(&problem, &stated);
-        if self.explain {
+        if let Some(solution) = explained {
             self.explain(&problem, &solution, method, &limits, &mut answer)?;
         }
         self.write(&[answer])
     }
 
     /// Writes answers, with a blank line between them or as one a line.
-    fn write(&self, answers: &[Answer]) -> Result<ExitCode> {
+    fn write(&self, answers: &[Answer<'_>]) -> Result<ExitCode> {
         let mut output = self.output.open()?;
         for (number, answer) in answers.iter().enumerate() {
             match answer {
                 Answer::Text(text) if number == 0 => write!(output, "{text}")?,
                 Answer::Text(text) => write!(output, "\n{text}")?,
-                Answer::Json(json) => writeln!(output, "{}", serde_json::to_string(json)?)?,
+                Answer::Json(json) => {
+                    serde_json::to_writer(&mut output, json)?;
+                    writeln!(output)?;
+                }
             }
         }
         output.finish()?;
         Ok(ExitCode::SUCCESS)
     }
 
-    fn answer(&self, problem: &Problem, solution: &Solution) -> Answer {
+    fn answer<'a>(&self, problem: &'a Problem, solution: &Solution) -> Answer<'a> {
         match self.format {
             AnswerFormat::Text => Answer::Text(text_answer(problem, solution)),
             AnswerFormat::Json => Answer::Json(json_answer(problem, solution)),
@@ -217,7 +242,7 @@ impl Solve {
         solution: &Solution,
         method: Method,
         limits: &Limits,
-        answer: &mut Answer,
+        answer: &mut Answer<'_>,
     ) -> Result<()> {
         let Some(states) = solution.assignment() else {
             return explain_conflict(problem, limits, answer);
@@ -246,7 +271,7 @@ impl Solve {
                 }
                 Answer::Json(json) => {
                     let loss = loss.is_finite().then_some(loss.max(0.0));
-                    json["otherwise"][&variable.name] =
+                    json.more.entry("otherwise").or_insert_with(|| json!({}))[&variable.name] =
                         json!({"loss": loss, "status": certificate.status().name()});
                 }
             }
@@ -271,13 +296,13 @@ impl Solve {
 }
 
 /// An answer as it is written.
-enum Answer {
+enum Answer<'a> {
     Text(String),
-    Json(Value),
+    Json(JsonAnswer<'a>),
 }
 
 /// Adds the constraints that contradict each other, once the checker of proofs has confirmed that they do.
-fn explain_conflict(problem: &Problem, limits: &Limits, answer: &mut Answer) -> Result<()> {
+fn explain_conflict(problem: &Problem, limits: &Limits, answer: &mut Answer<'_>) -> Result<()> {
     let Some(conflict) = conflict(problem, limits)? else {
         if let Answer::Text(text) = answer {
             text.push_str(
@@ -297,8 +322,9 @@ fn explain_conflict(problem: &Problem, limits: &Limits, answer: &mut Answer) -> 
                 .for_each(|piece| writeln!(text, "  {}", shown(piece)).expect("writing to a string"));
         }
         Answer::Json(json) => {
-            json["conflict"] =
+            let conflict =
                 json!({"constraints": pieces, "smallest": conflict.smallest, "verified": confirmed});
+            json.more.insert("conflict".into(), conflict);
         }
     }
     Ok(())
@@ -307,7 +333,7 @@ fn explain_conflict(problem: &Problem, limits: &Limits, answer: &mut Answer) -> 
 impl Stated {
     /// Reads a problem with all that is known; also what to call the file.
     pub fn read(&self, path: &Path, context: &Context) -> Result<(String, Problem)> {
-        let (name, mut problem) = read_problem(context.open_whole(path)?, self.from)?;
+        let (name, mut problem) = read_problem(path, self.from, context)?;
         if self.minimize {
             problem.minimize().map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
         }
@@ -337,9 +363,19 @@ fn placed(name: &str, error: FormatError) -> anyhow::Error {
     }
 }
 
+/// Bytes of a file in JSON from which on it is read as a stream.
+const LARGE: u64 = 1 << 24;
+
 /// Reads a problem in the form that is named, or that its name and content show; also what to call the file.
-fn read_problem(input: Input, format: Option<Format>) -> Result<(String, Problem)> {
+fn read_problem(path: &Path, format: Option<Format>, context: &Context) -> Result<(String, Problem)> {
+    let input = context.open_whole(path)?;
     let name = input.name().to_string();
+    let is_large = fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() > LARGE);
+    if is_large && format.or_else(|| Format::guess(&name, "")) == Some(Format::Json) {
+        let problem =
+            problem::json::read_from(BufReader::new(input)).map_err(|error| placed(&name, error))?;
+        return Ok((name, problem));
+    }
     let text = input.into_text()?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     if text.trim().is_empty() {
@@ -392,10 +428,54 @@ fn text_answer(problem: &Problem, solution: &Solution) -> String {
     text
 }
 
-fn json_answer(problem: &Problem, solution: &Solution) -> Value {
-    let mut answer = json!(solution.certificate);
-    if let Some(states) = solution.assignment() {
-        answer["assignment"] = Value::Object(problem.named(states));
+fn json_answer<'a>(problem: &'a Problem, solution: &Solution) -> JsonAnswer<'a> {
+    let states = solution.assignment().map(<[u32]>::to_vec);
+    JsonAnswer { certificate: solution.certificate, problem, states, more: Map::new() }
+}
+
+/// An answer as it is written in JSON; the states get their names as they are written, which are many.
+struct JsonAnswer<'a> {
+    certificate: Certificate,
+    problem: &'a Problem,
+    states: Option<Vec<u32>>,
+    more: Map<String, Value>,
+}
+
+impl Serialize for JsonAnswer<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Keys<'a> {
+            #[serde(flatten)]
+            certificate: Certificate,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            assignment: Option<Named<'a>>,
+            #[serde(flatten)]
+            more: &'a Map<String, Value>,
+        }
+        let assignment = self.states.as_deref().map(|states| Named { problem: self.problem, states });
+        Keys { certificate: self.certificate, assignment, more: &self.more }.serialize(serializer)
     }
-    answer
+}
+
+/// The states of variables by their names.
+struct Named<'a> {
+    problem: &'a Problem,
+    states: &'a [u32],
+}
+
+impl Serialize for Named<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let named = self.problem.variables.iter().zip(self.states);
+        serializer.collect_map(named.map(|(variable, &state)| match variable.states.get(state as usize) {
+            Some(name) => (&variable.name, StateName::Name(name)),
+            None => (&variable.name, StateName::Number(state)),
+        }))
+    }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum StateName<'a> {
+    Name(&'a str),
+    Number(u32),
 }

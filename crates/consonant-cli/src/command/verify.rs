@@ -20,7 +20,8 @@ use crate::output::Output;
 
 The proof is what `solve --certificate FILE` writes (see docs/proofs.md). The check is a small program of its own: it
 evaluates the assignment, and computes the bound from the proof's steps with sums that are rounded up. Exit code 1 says
-that the proof does not hold, and where it fails.")]
+that the proof does not hold, and where it fails. Of several proofs, as `--n-best K` writes them, each is of the problem
+without the assignments before it.")]
 pub struct Verify {
     /// The problem.
     #[arg(value_name = "PROBLEM")]
@@ -28,28 +29,44 @@ pub struct Verify {
     /// The proof.
     #[arg(value_name = "CERTIFICATE")]
     certificate: PathBuf,
+    /// Of several proofs: in how many variables at least each assignment differs from all before it.
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    different_by: usize,
     #[command(flatten)]
     stated: Stated,
 }
 
 impl Verify {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
-        let (_, problem) = self.stated.read(&self.problem, context)?;
+        let (_, mut problem) = self.stated.read(&self.problem, context)?;
         let input = context.open_whole(&self.certificate)?;
         let name = input.name().to_string();
-        let proof = Proof::read(&input.into_text()?).with_context(|| name.clone())?;
-        let verified = match verify(&problem, &proof) {
-            Ok(verified) => verified,
-            Err(refusal) => bail!("{name}: not verified: {refusal}"),
-        };
+        let proofs = Proof::read_all(&input.into_text()?).with_context(|| name.clone())?;
+        if proofs.is_empty() {
+            bail!("{name}: the file is empty; expected a proof");
+        }
+        let variables = problem.variables.len();
         let mut output = Output::open(None)?;
-        match verified.value {
-            _ if verified.bound == f64::NEG_INFINITY => writeln!(output, "verified: no solution")?,
-            Some(value) => {
-                let (value, bound) = (problem.stated(value), problem.stated(verified.bound));
-                writeln!(output, "verified: value {value}, bound {bound}")?;
+        for (number, proof) in proofs.iter().enumerate() {
+            let which = if proofs.len() > 1 { format!("proof {}: ", number + 1) } else { String::new() };
+            let verified = match verify(&problem, proof) {
+                Ok(verified) => verified,
+                Err(refusal) => bail!("{name}: {which}not verified: {refusal}"),
+            };
+            match verified.value {
+                _ if verified.bound == f64::NEG_INFINITY => writeln!(output, "verified: no solution")?,
+                Some(value) => {
+                    let (value, bound) = (problem.stated(value), problem.stated(verified.bound));
+                    writeln!(output, "verified: value {value}, bound {bound}")?;
+                }
+                None => writeln!(output, "verified: bound {}", problem.stated(verified.bound))?,
             }
-            None => writeln!(output, "verified: bound {}", problem.stated(verified.bound))?,
+            let is_last = number + 1 == proofs.len();
+            match &proof.assignment {
+                Some(states) if !is_last && problem.exclude(&states[..variables], self.different_by) => {}
+                _ if is_last => {}
+                _ => bail!("{name}: {which}nothing is left to prove after it"),
+            }
         }
         output.finish()?;
         Ok(ExitCode::SUCCESS)

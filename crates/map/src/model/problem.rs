@@ -10,6 +10,9 @@ use crate::oracle::tree_labelling::TreeLabelling;
 use consonant_problem::{Factor, FormatError, Kind, Problem};
 use std::any::TypeId;
 
+/// A list of factors that are taken out gives memory back after so many.
+const RETURNED: usize = 1 << 16;
+
 impl Graph {
     /// The graph of a problem. Variables have the problem's numbers; a pattern over three or more literals
     /// adds a variable of its own after them.
@@ -26,6 +29,35 @@ impl Graph {
         Self::with_factors(problem).map(|(graph, _)| graph)
     }
 
+    /// The graph of a problem, from which it takes scores and factors as it goes, so that large ones are not there
+    /// twice. Names stay.
+    pub fn take_problem(problem: &mut Problem) -> Result<Graph, FormatError> {
+        if problem.check().is_err() {
+            // What is wrong is told in the words of the other way.
+            return Graph::from_problem(problem);
+        }
+        let mut graph = Graph::new();
+        graph.add_constant(problem.constant).map_err(|e| FormatError::new(format!("constant: {e}")))?;
+        for index in 0..problem.variables.len() {
+            let scores = std::mem::take(&mut problem.variables[index].scores);
+            let added = graph.stated_variable(problem.variables[index].binary, &scores);
+            added.map_err(|e| problem.variable_error(index, e))?;
+        }
+        // Backwards, so that the list can give back what is done.
+        problem.factors.reverse();
+        for index in 0.. {
+            let Some(factor) = problem.factors.pop() else { break };
+            if let Err(error) = graph.factor(&factor) {
+                problem.factors = vec![factor; index + 1];
+                return Err(problem.factor_error(index, error));
+            }
+            if problem.factors.len().is_multiple_of(RETURNED) {
+                problem.factors.shrink_to_fit();
+            }
+        }
+        Ok(graph)
+    }
+
     /// The graph, and what became of each of the problem's factors: none is left of a pattern over one
     /// literal.
     pub(crate) fn with_factors(problem: &Problem) -> Result<(Graph, Vec<Option<FactorId>>), FormatError> {
@@ -33,10 +65,7 @@ impl Graph {
         let constant = graph.add_constant(problem.constant);
         constant.map_err(|e| FormatError::new(format!("constant: {e}")))?;
         for (index, variable) in problem.variables.iter().enumerate() {
-            let added = match (variable.binary, &variable.scores[..]) {
-                (true, &[off, on]) => graph.scored_binary(off, on),
-                (_, scores) => graph.choice(scores).map(drop),
-            };
+            let added = graph.stated_variable(variable.binary, &variable.scores);
             added.map_err(|e| problem.variable_error(index, e))?;
         }
         let mut factors = Vec::with_capacity(problem.factors.len());
@@ -46,6 +75,13 @@ impl Graph {
         // What the checker of proofs would refuse is no problem here either.
         problem.check().map_err(|e| FormatError::new(e.to_string()))?;
         Ok((graph, factors))
+    }
+
+    fn stated_variable(&mut self, binary: bool, scores: &[f64]) -> Result<(), ModelError> {
+        match (binary, scores) {
+            (true, &[off, on]) => self.scored_binary(off, on),
+            (_, scores) => self.choice(scores).map(drop),
+        }
     }
 
     /// A binary variable with a score for either state.

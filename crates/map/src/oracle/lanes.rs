@@ -10,7 +10,7 @@ pub(crate) fn largest(scores: &[f64]) -> f64 {
 
 /// The larger of two numbers that are not NaN.
 #[inline(always)]
-pub(super) fn larger(a: f64, b: f64) -> f64 {
+pub(crate) fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
@@ -84,12 +84,9 @@ pub(super) fn maximum_of_sums(values: &[f64], shifts: &[f64]) -> f64 {
     maximum
 }
 
-/// The index of the first maximum and its value; 0 and minus infinity if there are no values.
-///
-/// Two sweeps, one for the value and one for its place, beat one that carries both: neither has a branch on
-/// the data that the processor must guess, but for the last.
+/// The largest of some numbers, minus infinity if there are none.
 #[inline]
-pub(super) fn first_maximum(values: &[f64]) -> (usize, f64) {
+pub(crate) fn maximum(values: &[f64]) -> f64 {
     let (blocks, rest) = values.as_chunks::<4>();
     let mut best = [f64::NEG_INFINITY; 4];
     for block in blocks {
@@ -97,10 +94,17 @@ pub(super) fn first_maximum(values: &[f64]) -> (usize, f64) {
             best[lane] = larger(best[lane], block[lane]);
         }
     }
-    let mut maximum = larger(larger(best[0], best[1]), larger(best[2], best[3]));
-    for &value in rest {
-        maximum = larger(maximum, value);
-    }
+    let maximum = larger(larger(best[0], best[1]), larger(best[2], best[3]));
+    rest.iter().fold(maximum, |maximum, &value| larger(maximum, value))
+}
+
+/// The index of the first maximum and its value; 0 and minus infinity if there are no values.
+///
+/// Two sweeps, one for the value and one for its place, beat one that carries both: neither has a branch on
+/// the data that the processor must guess, but for the last.
+#[inline]
+pub(super) fn first_maximum(values: &[f64]) -> (usize, f64) {
+    let (blocks, maximum) = (values.as_chunks::<4>().0, maximum(values));
     let holds = |block: &[f64; 4]| block.iter().fold(false, |any, &value| any | (value == maximum));
     let start = 4 * blocks.iter().position(holds).unwrap_or(blocks.len());
     let place = values[start..].iter().position(|&value| value == maximum);

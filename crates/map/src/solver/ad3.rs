@@ -42,6 +42,9 @@ pub struct Ad3Options {
     pub gap: f64,
     /// Stop when the bound falls to this: the caller has something better already.
     pub cutoff: f64,
+    /// Stop when [`STALL_AFTER`] iterations have lowered the bound by less than this part of the gap: branching
+    /// will do more. Zero goes on.
+    pub stall: f64,
     /// Iterations between reports (bound, rounding, stopping tests).
     pub report_every: usize,
     /// Whether to look for feasible assignments on the way.
@@ -63,6 +66,7 @@ impl Default for Ad3Options {
             residual: 1e-6,
             gap: 1e-6,
             cutoff: f64::NEG_INFINITY,
+            stall: 0.0,
             report_every: 10,
             round: true,
             parallel: false,
@@ -96,6 +100,9 @@ const RELAXATION: f64 = 1.6;
 /// there. This keeps rounding well below the cost of the sweeps; beliefs that are integral are rounded at
 /// once.
 const ROUND_COST: usize = 8;
+
+/// How many iterations back [`Ad3Options::stall`] looks.
+const STALL_AFTER: usize = 50;
 
 /// Iterations between changes of the penalty.
 const ETA_EVERY: usize = 10;
@@ -364,7 +371,7 @@ impl Ad3 {
         }
         let mut trace = Vec::new();
         let mut bound = f64::INFINITY;
-        let mut iteration = 0;
+        let (mut iteration, mut looked_at) = (0, (0, f64::INFINITY));
         let gap = Gap::of(options.gap, graph);
         let infeasible = loop {
             let residuals = if iteration > 0 {
@@ -396,6 +403,14 @@ impl Ad3 {
                     || options.time_limit.is_some_and(|limit| seconds >= limit)
                 {
                     break false;
+                }
+                if options.stall > 0.0 && (iteration == 0 || iteration >= looked_at.0 + STALL_AFTER) {
+                    if iteration > 0
+                        && looked_at.1 - bound < options.stall * (bound - primal.value).min(bound.abs())
+                    {
+                        break false;
+                    }
+                    looked_at = (iteration, bound);
                 }
             }
             iteration += 1;

@@ -5,6 +5,7 @@
 //! factors become a chain of small tables over running totals. Factors known only by an oracle have no table:
 //! such graphs go to branch and bound over AD3.
 
+use super::exact::network::reordered;
 use super::exact::{Network, Table};
 use crate::factor::Closed;
 use crate::model::{Graph, Literal, ModelError};
@@ -365,9 +366,8 @@ impl Draft {
                     }
                 };
                 let scores = &mut self.tables[table].1;
-                // A plain literal holds in one state, a negated one in all others.
-                for row in (0..rows).filter(|&row| (row == x.state) != a.is_negated()) {
-                    for column in (0..columns).filter(|&column| (column == y.state) != b.is_negated()) {
+                for row in holding(x.state, a.is_negated(), rows) {
+                    for column in holding(y.state, b.is_negated(), columns) {
                         if !same {
                             scores[row * columns + column] = f64::NEG_INFINITY;
                         } else if row == column {
@@ -445,12 +445,14 @@ impl Draft {
             rest = others;
         }
         let mut scope: Vec<usize> = parts.iter().map(|part| self.sites[part[0].slot()].variable).collect();
-        if scope.is_sorted_by(|a, b| a < b) && parts.iter().all(|part| self.are_states(part)) {
-            self.tables.push((scope, scores.to_vec()));
-            return;
-        }
+        let given: Vec<u32> = scope.iter().map(|&variable| variable as u32).collect();
         scope.sort_unstable();
         scope.dedup();
+        if scope.len() == given.len() && parts.iter().all(|part| self.are_states(part)) {
+            let sorted: Vec<u32> = scope.iter().map(|&variable| variable as u32).collect();
+            self.tables.push((scope, reordered(&given, scores, &sorted, &self.sizes)));
+            return;
+        }
         let table = enumerate(&scope, &self.sizes, |joint| {
             let holds = |literal: &Literal| {
                 let site = self.sites[literal.slot()];
@@ -502,6 +504,12 @@ impl Draft {
         }
         Ok(Lowering { network, sites: self.sites, totals: self.totals })
     }
+}
+
+/// The states in which a literal holds: a plain one in its own, a negated one in all others.
+fn holding(state: usize, negated: bool, size: usize) -> impl Iterator<Item = usize> {
+    let [first, second] = if negated { [0..state, state + 1..size] } else { [state..state + 1, 0..0] };
+    first.chain(second)
 }
 
 /// Whether running totals of up to `limit` over this many literals stay small.

@@ -8,6 +8,7 @@ mod best_first;
 mod branch_and_bound;
 pub(crate) mod dual;
 pub mod exact;
+mod forest;
 pub(crate) mod layout;
 mod lowering;
 pub mod master;

@@ -1,16 +1,18 @@
 //! Exact search on any graph.
 //!
-//! Graphs of tables go to the solver for networks, graphs with factors that only an oracle knows to branch
+//! Forests need no search. Other graphs of tables go to the solver for networks, graphs with factors that only an oracle knows to branch
 //! and bound over AD3. Graphs with logic can go either way, and neither is always better: message passing on
 //! tables stalls where AD3's relaxation of a large constraint is nearly exact, while puzzles, on which any
 //! relaxation is loose, fall to propagation on tables. So both work, one after the other, on the problem that
-//! the one before left open. Between them local search walks from the best assignment to better ones, the
-//! longer the more there was to do: how far it comes is counted in links, so that results repeat.
+//! the one before left open, and what costs little comes first. Between them local search walks from the best
+//! assignment to better ones, the longer the more there was to do: how far it comes is counted in links, so
+//! that results repeat.
 
 use super::ad3::{Ad3, Ad3Options};
+use super::exact::{self, Network};
 use super::lowering::Lowering;
 use super::primal::Walk;
-use super::{Limits, exact};
+use super::{Limits, forest};
 use crate::certificate::{Certificate, Gap, Status};
 use crate::factor::Closed;
 use crate::model::Graph;
@@ -20,10 +22,14 @@ use std::time::{Duration, Instant};
 /// Where AD3 ends within this relative gap, the search over its bound has all the time there is.
 const NEARLY_EXACT: f64 = 0.02;
 
-/// Elsewhere the search over AD3's bound gets this many nodes before it is the tables' turn again.
-const RELAXED_NODES: usize = 1000;
+/// Elsewhere the search over AD3's bound gets this many nodes before it is the tables' turn: before their
+/// first node, and before all others.
+const RELAXED_NODES: [usize; 2] = [16, 1000];
 
-/// Links that a walk may visit, as a multiple of all links, and beyond that: at once, before AD3, before
+/// AD3 gives way to branching when it lowers the bound by less than this part of the gap.
+const STALL: f64 = 0.05;
+
+/// Links that a walk may visit, as a multiple of all links, and beyond that: at once, after AD3, before
 /// branching, beside branching, and before tables are searched to the end.
 const WALKS: [(usize, usize); 5] =
     [(4, 1000), (50, 20_000), (500, 500_000), (500, 10_000_000), (1000, 40_000_000)];
@@ -34,15 +40,20 @@ const WALKING: f64 = 0.25;
 /// Solves exactly, unless a limit stops the search first.
 pub(super) fn solve(graph: &Graph, limits: &Limits) -> Solution {
     let start = Instant::now();
-    let tables = Lowering::new(graph);
-    let turns = Turns { gap: Gap::of(limits.gap, graph), graph, tables, limits, start };
-    let mut found = match &turns.tables {
-        Some(tables) if !has_logic(graph) => {
-            let share = turns.share(0, usize::MAX, 1.0);
-            search_tables(graph, tables, &share, limits.hint.as_deref())
+    let mut found = forest::solve(graph, limits).unwrap_or_else(|| {
+        let tables = Lowering::new(graph);
+        let mut turns = Turns { gap: Gap::of(limits.gap, graph), graph, tables, limits, start };
+        let share = turns.share(0, usize::MAX, 1.0);
+        match &mut turns.tables {
+            Some(tables) if !has_logic(graph) => {
+                // Nobody will look at the tables again.
+                let known = limits.hint.as_ref().map(|hint| tables.states(graph, hint));
+                let network = std::mem::take(&mut tables.network);
+                search_tables(graph, tables, network, &share, known, false)
+            }
+            _ => turns.take(),
         }
-        _ => turns.take(),
-    };
+    });
     // A trace begins with the first bound, and ends with the answer.
     found.trace.retain(|point| point.bound.is_finite());
     let Certificate { iterations: iteration, seconds, .. } = found.certificate;
@@ -77,12 +88,11 @@ impl Turns<'_> {
         let mut found = self.walk(&mut walk, nothing, WALKS[0]);
         if let Some(tables) = &self.tables {
             let limits = self.share(0, 1, 0.1);
-            let narrow = search_tables(self.graph, tables, &limits, found.assignment());
+            let narrow = self.search_tables(tables, &limits, &found, true);
             found = self.merge(found, narrow);
             if !self.goes_on(&found) {
                 return found;
             }
-            found = self.walk(&mut walk, found, WALKS[1]);
         }
         let limits = self.share(found.certificate.iterations, usize::MAX, 1.0);
         let mut ad3 = Ad3::new(Ad3Options {
@@ -90,19 +100,37 @@ impl Turns<'_> {
             parallel: limits.parallel,
             time_limit: limits.time_limit.map(|limit| 0.5 * limit),
             stop: limits.stop.clone(),
+            stall: STALL,
             ..Ad3Options::default()
         });
         let mut root = ad3.solve_knowing(self.graph, found.assignment());
         root.certificate.iterations = 1;
         let (value, bound) = (root.certificate.lower(), root.certificate.bound());
-        let nearly_exact = Gap::from(NEARLY_EXACT).at_scale(0.0).closes(value, bound);
         let marginals = root.marginals.clone();
         found = self.merge(found, root);
         if !self.goes_on(&found) {
             return found;
         }
+        found = self.walk(&mut walk, found, WALKS[1]);
+        let nearly_exact = Gap::from(NEARLY_EXACT).at_scale(0.0).closes(value, bound);
         let alone = nearly_exact || self.tables.is_none();
-        let (nodes, part) = if alone { (usize::MAX, 1.0) } else { (RELAXED_NODES, 0.5) };
+        if let Some(tables) = self.tables.as_ref().filter(|_| !alone) {
+            let limits = self.share(found.certificate.iterations, RELAXED_NODES[0], 0.1);
+            let mut root = found.clone();
+            (root.marginals, root.trace) = (marginals.clone(), Vec::new());
+            let relaxed = ad3.close(self.graph, root, &limits);
+            found = self.merge(found, relaxed);
+            if !self.goes_on(&found) {
+                return found;
+            }
+            let limits = self.share(found.certificate.iterations, 1, 0.1);
+            let narrow = self.search_tables(tables, &limits, &found, false);
+            found = self.merge(found, narrow);
+            if !self.goes_on(&found) {
+                return found;
+            }
+        }
+        let (nodes, part) = if alone { (usize::MAX, 1.0) } else { (RELAXED_NODES[1], 0.5) };
         found = self.walk(&mut walk, found, WALKS[2]);
         let limits = self.share(found.certificate.iterations, nodes, part);
         let mut root = found.clone();
@@ -118,8 +146,14 @@ impl Turns<'_> {
         let Some(tables) = &self.tables else { return found };
         found = self.walk(&mut walk, found, WALKS[4]);
         let limits = self.share(found.certificate.iterations, usize::MAX, 1.0);
-        let rest = search_tables(self.graph, tables, &limits, found.assignment());
+        let rest = self.search_tables(tables, &limits, &found, false);
         self.merge(found, rest)
+    }
+
+    /// A search on the tables that begins with what was found.
+    fn search_tables(&self, tables: &Lowering, limits: &Limits, found: &Solution, quick: bool) -> Solution {
+        let known = found.assignment().map(|states| tables.states(self.graph, states));
+        search_tables(self.graph, tables, tables.network.clone(), limits, known, quick)
     }
 
     /// Looks for something better than what is known.
@@ -193,19 +227,28 @@ impl Turns<'_> {
     }
 }
 
-/// Exact search on the graph's tables.
-fn search_tables(graph: &Graph, tables: &Lowering, limits: &Limits, known: Option<&[u32]>) -> Solution {
+/// Exact search on the graph's tables, or what is `quick` of it.
+fn search_tables(
+    graph: &Graph,
+    tables: &Lowering,
+    network: Network,
+    limits: &Limits,
+    known: Option<Vec<usize>>,
+    quick: bool,
+) -> Solution {
     let start = Instant::now();
     let options = exact::Options {
         time_limit: limits.time_limit.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e9))),
         stop: limits.stop.clone(),
+        quick,
         node_limit: limits.max_iterations.map(|nodes| nodes as u64),
         gap: limits.gap,
-        start: known.map(|assignment| tables.states(graph, assignment)),
+        start: known,
         ..Default::default()
     };
     let mut trace = Vec::new();
-    let answer = exact::solve(&tables.network, &options, &mut |progress: exact::Progress| {
+    let value_of = |states: &[usize]| graph.value(&tables.assignment(graph, states));
+    let answer = exact::consume(network, &options, &value_of, &mut |progress: exact::Progress| {
         if limits.trace {
             let value = progress.value.unwrap_or(f64::NEG_INFINITY);
             let iteration = trace.len();
@@ -214,10 +257,9 @@ fn search_tables(graph: &Graph, tables: &Lowering, limits: &Limits, known: Optio
     });
     let assignment = answer.assignment.map(|states| tables.assignment(graph, &states)).unwrap_or_default();
     let certificate = match answer.certificate.value() {
-        // The graph adds up the same scores in another order.
-        Some(_) => {
+        Some(value) => {
             let gap = Gap::of(limits.gap, graph);
-            Certificate::judge(Some(graph.value(&assignment)), answer.certificate.bound(), gap)
+            Certificate::judge(Some(value), answer.certificate.bound(), gap)
         }
         None => answer.certificate,
     };

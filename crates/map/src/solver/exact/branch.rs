@@ -72,7 +72,7 @@ impl Context<'_> {
             dominance: match (self.options.dominance, thorough) {
                 (false, _) => 0,
                 (true, true) => 20_000_000,
-                (true, false) => 100_000,
+                (true, false) => 20_000,
             },
             small_table: self.options.small_table,
         }
@@ -313,6 +313,9 @@ impl Tree<'_> {
                 }
                 continue;
             }
+            if context.options.quick {
+                return Expansion::Interrupted(bound);
+            }
             let before: usize = network.sizes.iter().sum();
             if !self.pass_messages(&mut network, &here, at_root, context) {
                 return Expansion::Closed;
@@ -431,7 +434,7 @@ impl Tree<'_> {
         let mut schedule = Schedule::new(network);
         let around = network.incidence();
         let most = if at_root { 300 } else { 12 };
-        let least_progress = if at_root { 1e-4 } else { 0.02 };
+        let least_progress = if at_root { 1e-3 } else { 0.02 };
         for sweep in 0..most {
             let before = network.constant;
             if !schedule.sweep(network, self.cut, &context.limits) || network.constant <= self.cut {

@@ -11,6 +11,7 @@
 use super::limits::Limits;
 use super::network::{Network, Walk, steps_within};
 use crate::flat::Refill;
+use crate::oracle::lanes::{larger, maximum};
 
 /// How the entries of a parent map to those of a child.
 enum Projection {
@@ -180,7 +181,7 @@ fn take_turn(
             *own += marginal;
         }
     }
-    let top = own.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let top = maximum(&own);
     let mut alive = top > f64::NEG_INFINITY;
     if alive {
         network.constant += top;
@@ -220,40 +221,61 @@ fn take_turn(
 
 fn max_marginals(scores: &[f64], projection: &Projection, size: usize, out: &mut Vec<f64>) {
     out.refill(size, f64::NEG_INFINITY);
-    match projection {
-        Projection::Variable { inner: 1 } => {
+    match (projection, &mut out[..]) {
+        (Projection::Variable { inner: 1 }, [off, on]) => {
+            for row in scores.as_chunks::<2>().0 {
+                (*off, *on) = (larger(row[0], *off), larger(row[1], *on));
+            }
+        }
+        (Projection::Variable { inner: 2 }, [off, on]) => {
+            for slab in scores.as_chunks::<4>().0 {
+                *off = larger(larger(slab[0], slab[1]), *off);
+                *on = larger(larger(slab[2], slab[3]), *on);
+            }
+        }
+        (Projection::Variable { inner: 1 }, out) => {
             for row in scores.chunks_exact(size) {
                 for (best, &score) in out.iter_mut().zip(row) {
-                    *best = if score > *best { score } else { *best };
+                    *best = larger(score, *best);
                 }
             }
         }
-        Projection::Variable { inner } => {
+        (Projection::Variable { inner }, out) => {
             for slab in scores.chunks_exact(size * inner) {
                 for (best, row) in out.iter_mut().zip(slab.chunks_exact(*inner)) {
-                    *best = row.iter().fold(*best, |best, &score| if score > best { score } else { best });
+                    *best = larger(maximum(row), *best);
                 }
             }
         }
-        Projection::Table(entries) => {
+        (Projection::Table(entries), out) => {
             for (&score, &entry) in scores.iter().zip(entries) {
                 let best = &mut out[entry as usize];
-                *best = if score > *best { score } else { *best };
+                *best = larger(score, *best);
             }
         }
     }
 }
 
 fn add_projected(scores: &mut [f64], projection: &Projection, change: &[f64]) {
-    match projection {
-        Projection::Variable { inner: 1 } => {
+    match (projection, change) {
+        (Projection::Variable { inner: 1 }, &[off, on]) => {
+            for row in scores.as_chunks_mut::<2>().0 {
+                *row = [row[0] + off, row[1] + on];
+            }
+        }
+        (Projection::Variable { inner: 2 }, &[off, on]) => {
+            for slab in scores.as_chunks_mut::<4>().0 {
+                *slab = [slab[0] + off, slab[1] + off, slab[2] + on, slab[3] + on];
+            }
+        }
+        (Projection::Variable { inner: 1 }, change) => {
             for row in scores.chunks_exact_mut(change.len()) {
                 for (score, change) in row.iter_mut().zip(change) {
                     *score += change;
                 }
             }
         }
-        Projection::Variable { inner } => {
+        (Projection::Variable { inner }, change) => {
             for slab in scores.chunks_exact_mut(change.len() * inner) {
                 for (row, change) in slab.chunks_exact_mut(*inner).zip(change) {
                     for score in row {
@@ -262,7 +284,7 @@ fn add_projected(scores: &mut [f64], projection: &Projection, change: &[f64]) {
                 }
             }
         }
-        Projection::Table(entries) => {
+        (Projection::Table(entries), change) => {
             for (score, &entry) in scores.iter_mut().zip(entries) {
                 *score += change[entry as usize];
             }

@@ -28,6 +28,7 @@
 pub(super) mod branch;
 mod components;
 mod cycles;
+mod dominance;
 pub(super) mod elimination;
 pub(super) mod lift;
 pub(super) mod limits;
@@ -53,6 +54,8 @@ use std::time::Duration;
 pub struct Options {
     /// Wall-clock limit; the answer then is the incumbent with a valid bound.
     pub time_limit: Option<Duration>,
+    /// Whether to end after reductions, and elimination where that is cheap.
+    pub quick: bool,
     /// Limit on search nodes; the first node of every component is visited in any case.
     pub node_limit: Option<u64>,
     /// Value and bound that differ by less than this, relative to their size, prove optimality.
@@ -76,6 +79,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             time_limit: None,
+            quick: false,
             node_limit: None,
             gap: 1e-6,
             elimination_work: f64::from(1 << 30),
@@ -115,14 +119,26 @@ const MANY_ENTRIES: usize = 1 << 21;
 ///
 /// The same input gives the same answer, unless the time limit strikes.
 pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progress)) -> Answer {
+    consume(network.clone(), options, &|states| network.value(states), observe)
+}
+
+/// The same for a network that is not needed any more; somebody else says what an assignment is worth.
+pub(super) fn consume(
+    mut network: Network,
+    options: &Options,
+    value_of: &dyn Fn(&[usize]) -> f64,
+    observe: &mut dyn FnMut(Progress),
+) -> Answer {
     // Tolerances inside are meant for scores around one; a power of two keeps every bit.
     let scale = network.scale();
-    let scaled = network.divided(scale);
     let gap = Gap::from(options.gap).at_scale(network.typical_size());
-    let allowance = rounding_allowance(&scaled);
-    let mut context = Context::new(scale, network.score_unit() / scale, gap, options, observe);
+    let unit = network.score_unit();
+    let sums = 8 + network.sizes.len() + network.tables.len();
+    network.divide(scale);
+    let allowance = rounding_allowance(&network);
+    let mut context = Context::new(scale, unit / scale, gap, options, observe);
     let reductions = context.reductions(true);
-    let Ok((reduced, lift)) = reduce(scaled, None, f64::NEG_INFINITY, reductions, &context.limits) else {
+    let Ok((reduced, lift)) = reduce(network, None, f64::NEG_INFINITY, reductions, &context.limits) else {
         return infeasible(&context);
     };
     if context.limits.expired() && reduced.entries() > MANY_ENTRIES {
@@ -132,7 +148,7 @@ pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progr
             Some(states) => states.clone(),
             None => lift.apply(&reduced.best_alone()),
         };
-        let value = network.value(&assignment);
+        let value = value_of(&assignment);
         let certificate = Certificate::judge(Some(value), scale * context.round_down(bound), gap);
         let assignment = certificate.value().map(|_| assignment);
         return Answer { assignment, certificate: certificate.after(0, context.limits.seconds()) };
@@ -172,12 +188,12 @@ pub fn solve(network: &Network, options: &Options, observe: &mut dyn FnMut(Progr
         // proves no more than any other moment.
         let within = known.is_some_and(|known| scale * allowance <= 0.1 * gap.slack(scale * known));
         let allowance = match proven && (within || context.is_whole()) {
-            true => f64::EPSILON * (8 + network.sizes.len() + network.tables.len()) as f64 * 1e12 * allowance,
+            true => f64::EPSILON * sums as f64 * 1e12 * allowance,
             false => allowance + 1e-12 * bound.abs(),
         };
         let bound = scale * context.round_down(bound + allowance);
         let assignment = known.map(|_| lift.apply(&states));
-        let value = assignment.as_deref().map(|states| network.value(states));
+        let value = assignment.as_deref().map(value_of);
         let certificate = Certificate::judge(value, bound, gap);
         let is_last = !proven || parts.len() < 2 || context.most_tolerance.is_finite();
         if certificate.status() != Status::Feasible || is_last {

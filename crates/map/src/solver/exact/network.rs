@@ -171,17 +171,14 @@ impl Network {
         typical_size(self.unary.iter().chain(tables).flatten().copied()).unwrap_or(1.0)
     }
 
-    /// The same network with all scores divided by `scale`, exactly so if that is a power of two.
-    pub(crate) fn divided(&self, scale: f64) -> Self {
-        let divide = |scores: &[f64]| scores.iter().map(|score| score / scale).collect();
-        Self {
-            sizes: self.sizes.clone(),
-            constant: self.constant / scale,
-            unary: self.unary.iter().map(|scores| divide(scores)).collect(),
-            tables: (self.tables.iter())
-                .map(|table| Table { scope: table.scope.clone(), scores: divide(&table.scores) })
-                .collect(),
+    /// Divides all scores by `scale`, exactly so if that is a power of two.
+    pub(crate) fn divide(&mut self, scale: f64) {
+        if scale == 1.0 {
+            return;
         }
+        self.constant /= scale;
+        let tables = self.tables.iter_mut().map(|table| &mut table.scores);
+        self.unary.iter_mut().chain(tables).flatten().for_each(|score| *score /= scale);
     }
 
     /// The unit of which every value is a multiple, see [`common_unit`].

@@ -38,8 +38,11 @@ pub(crate) fn best_order(network: &Network, limit: f64, thorough: bool, limits: 
         let natural: Vec<u32> = (0..network.sizes.len() as u32).collect();
         let ceiling = challenge(follow(network, limit, natural));
         let ceiling = challenge(follow(network, ceiling, breadth_first(network)));
-        if pair_checks(network) <= 3e7 {
-            challenge(greedy(Interaction::new(network), ceiling, Rule::LeastFill, || limits.expired()));
+        // A search for a better order must not cost more than it can save.
+        let checks = pair_checks(network);
+        if checks <= 3e7 && ceiling > checks {
+            let graph = Interaction::new(network).with_rows();
+            challenge(greedy(graph, ceiling, Rule::LeastFill, || limits.expired()));
         }
     }
     best
@@ -71,10 +74,16 @@ pub(crate) fn smallest_tables<'a>(
     greedy(Interaction::over(sizes, scopes), limit, Rule::SmallestTable, || false)
 }
 
+/// Variables up to which neighbours are also kept as rows of bits.
+const MOST_ROWS: usize = 4096;
+
 /// Neighbour lists that change as variables go.
 struct Interaction<'a> {
     sizes: &'a [usize],
     neighbours: Vec<Vec<u32>>,
+    /// The same as bits, `words` for each variable, once asked for and where variables are few.
+    rows: Vec<u64>,
+    words: usize,
 }
 
 impl<'a> Interaction<'a> {
@@ -93,7 +102,29 @@ impl<'a> Interaction<'a> {
             list.sort_unstable();
             list.dedup();
         }
-        Self { sizes, neighbours }
+        Self { sizes, neighbours, rows: Vec::new(), words: 0 }
+    }
+
+    /// Keeps rows of bits, in which common neighbours are counted quickly.
+    fn with_rows(mut self) -> Self {
+        if self.sizes.len() <= MOST_ROWS {
+            self.words = self.sizes.len().div_ceil(64);
+            self.rows = vec![0; self.words * self.sizes.len()];
+            for v in 0..self.sizes.len() {
+                self.write_row(v);
+            }
+        }
+        self
+    }
+
+    fn write_row(&mut self, v: usize) {
+        let row = &mut self.rows[v * self.words..(v + 1) * self.words];
+        row.fill(0);
+        self.neighbours[v].iter().for_each(|&u| row[u as usize / 64] |= 1 << (u % 64));
+    }
+
+    fn row(&self, v: usize) -> &[u64] {
+        &self.rows[v * self.words..(v + 1) * self.words]
     }
 
     /// Entries of the bucket of `v`, itself included.
@@ -106,9 +137,11 @@ impl<'a> Interaction<'a> {
     /// Pairs of neighbours that elimination would join.
     fn fill(&self, v: usize) -> f64 {
         let own = &self.neighbours[v];
-        let missing: usize =
-            own.iter().map(|&u| own.len() - 1 - shared(own, &self.neighbours[u as usize])).sum();
-        missing as f64
+        let common = |u: usize| match self.words {
+            0 => shared(own, &self.neighbours[u]),
+            _ => self.row(v).iter().zip(self.row(u)).map(|(a, b)| (a & b).count_ones() as usize).sum(),
+        };
+        own.iter().map(|&u| own.len() - 1 - common(u as usize)).sum::<usize>() as f64
     }
 
     /// Removes `v`, joining its neighbours, which are returned.
@@ -117,6 +150,9 @@ impl<'a> Interaction<'a> {
         for &u in &own {
             let merged = merge_without(&self.neighbours[u as usize], &own, u, v as u32);
             self.neighbours[u as usize] = merged;
+            if self.words > 0 {
+                self.write_row(u as usize);
+            }
         }
         own
     }

@@ -7,6 +7,7 @@
 use super::lift::{Lift, Step};
 use super::limits::Limits;
 use super::network::{Network, Table, Walk, steps_within, strides};
+use crate::oracle::lanes::maximum;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -55,17 +56,25 @@ pub(crate) fn reduce(
 /// Tables for each variable from which on those over two are found by a hash.
 const MANY_TABLES: usize = 20;
 
-struct Session {
-    sizes: Vec<usize>,
+/// Tables are revised anew when the constant's distance from the cut has become this part of what it was.
+const NEARER: f64 = 0.99;
+
+pub(super) struct Session {
+    pub(super) sizes: Vec<usize>,
     constant: f64,
-    unary: Vec<Vec<f64>>,
-    tables: Vec<Option<Table>>,
-    around: Vec<Vec<u32>>,
+    pub(super) unary: Vec<Vec<f64>>,
+    pub(super) tables: Vec<Option<Table>>,
+    pub(super) around: Vec<Vec<u32>>,
     /// The tables over two variables, where they are so many that lists are slow to look through.
     pairs: Option<FxHashMap<(u32, u32), u32>>,
-    alive: Vec<bool>,
+    pub(super) alive: Vec<bool>,
+    /// Tables that have changed, or whose variables have, since they were revised.
+    fresh: Vec<bool>,
+    /// How far the constant lay above the cut when all tables were revised.
+    revised_at: f64,
     steps: Vec<Step>,
-    dominance_budget: usize,
+    /// Table entries that the search for dominated states has looked at.
+    pub(super) dominance_budget: usize,
 }
 
 impl Session {
@@ -79,6 +88,8 @@ impl Session {
             around: vec![Vec::new(); count],
             pairs: (network.tables.len() > MANY_TABLES * count).then(FxHashMap::default),
             alive: vec![true; count],
+            fresh: Vec::with_capacity(network.tables.len()),
+            revised_at: f64::INFINITY,
             steps: Vec::new(),
             dominance_budget: 0,
         };
@@ -93,15 +104,16 @@ impl Session {
         match table.scope.len() {
             0 => self.constant += table.scores[0],
             1 => {
-                for (own, score) in self.unary[table.scope[0] as usize].iter_mut().zip(table.scores) {
-                    *own += score;
-                }
+                let v = table.scope[0] as usize;
+                self.unary[v].iter_mut().zip(table.scores).for_each(|(own, score)| *own += score);
+                self.freshen(v);
             }
             _ => {
                 let index = self.tables.len() as u32;
                 if let Some(same) = self.same_scope(&table.scope, index) {
                     if let Some(own) = &mut self.tables[same as usize] {
                         own.scores.iter_mut().zip(table.scores).for_each(|(own, score)| *own += score);
+                        self.fresh[same as usize] = true;
                     }
                     return;
                 }
@@ -109,8 +121,14 @@ impl Session {
                     self.around[v as usize].push(index);
                 }
                 self.tables.push(Some(table));
+                self.fresh.push(true);
             }
         }
+    }
+
+    /// Has the tables around a variable revised again.
+    pub(super) fn freshen(&mut self, v: usize) {
+        self.around[v].iter().for_each(|&index| self.fresh[index as usize] = true);
     }
 
     /// The table over the same variables. If there is none, `new` will be it.
@@ -153,20 +171,30 @@ impl Session {
     }
 
     /// Forbids joint states that cannot be part of an assignment above `cut`, and states without
-    /// support in some table, until nothing changes.
+    /// support in some table, until nothing changes. Tables that are as they were are looked at again only
+    /// when the constant has come nearer to the cut.
     fn propagate(&mut self, cut: f64) -> Result<(), Hopeless> {
         if self.constant <= cut {
             return Err(Hopeless);
         }
         let slack = cut - self.constant;
         for v in 0..self.sizes.len() {
+            let mut any = false;
             for score in &mut self.unary[v] {
-                if *score <= slack {
+                if *score <= slack && *score > f64::NEG_INFINITY {
                     *score = f64::NEG_INFINITY;
+                    any = true;
                 }
             }
+            if any {
+                self.freshen(v);
+            }
         }
-        let mut queued: Vec<bool> = self.tables.iter().map(Option::is_some).collect();
+        let mut queued = std::mem::take(&mut self.fresh);
+        if -slack < NEARER * self.revised_at || self.revised_at == f64::INFINITY {
+            queued.fill(true);
+            self.revised_at = -slack;
+        }
         let mut queue: Vec<u32> = (0..self.tables.len() as u32).filter(|&i| queued[i as usize]).collect();
         let mut next = 0;
         while next < queue.len() {
@@ -184,6 +212,7 @@ impl Session {
                 }
             }
         }
+        self.fresh = queued;
         Ok(())
     }
 
@@ -196,18 +225,19 @@ impl Session {
         let mut supported: Vec<Vec<bool>> = extents.iter().map(|&extent| vec![false; extent]).collect();
         if let [a, b] = *table.scope {
             let (first, second) = (&self.unary[a as usize], &self.unary[b as usize]);
-            for (i, row) in table.scores.chunks_exact_mut(extents[1]).enumerate() {
-                let mut any = false;
-                for (j, score) in row.iter_mut().enumerate() {
-                    if *score + first[i] + second[j] > slack {
-                        any = true;
-                        supported[1][j] = true;
-                    } else {
-                        *score = f64::NEG_INFINITY;
-                    }
+            let mut best = vec![f64::NEG_INFINITY; extents[1]];
+            let rows = table.scores.chunks_exact_mut(extents[1]);
+            for ((row, &own), supported) in rows.zip(first).zip(&mut supported[0]) {
+                let mut best_here = f64::NEG_INFINITY;
+                for ((score, &other), best) in row.iter_mut().zip(second).zip(&mut best) {
+                    let sum = *score + own + other;
+                    *score = if sum > slack { *score } else { f64::NEG_INFINITY };
+                    *best = if sum > *best { sum } else { *best };
+                    best_here = if sum > best_here { sum } else { best_here };
                 }
-                supported[0][i] = any;
+                *supported = best_here > slack;
             }
+            supported[1].iter_mut().zip(best).for_each(|(supported, best)| *supported = best > slack);
         } else {
             let mut walk = Walk::new(extents, Vec::new());
             for score in &mut table.scores {
@@ -420,6 +450,7 @@ impl Session {
         for (own, &state) in self.unary[stays as usize].iter_mut().zip(&states) {
             *own += inherited[usize::from(state)];
         }
+        self.freshen(stays as usize);
         for table in tables {
             let mut scope: Vec<u32> =
                 table.scope.iter().copied().filter(|&u| u != gone && u != stays).collect();
@@ -446,70 +477,6 @@ impl Session {
             extents: vec![self.sizes[stays as usize]],
             states,
         });
-    }
-
-    /// Forbids states that another state of the same variable beats whatever the others do
-    /// (Goldstein's criterion). One state at a time, so that two equal states do not remove each other.
-    fn remove_dominated(&mut self, budget: usize) -> bool {
-        let mut changed = false;
-        let mut worst = Vec::new();
-        for v in 0..self.sizes.len() {
-            if !self.alive[v] || self.dominance_budget >= budget {
-                continue;
-            }
-            let size = self.sizes[v];
-            for loser in 0..size {
-                if self.unary[v][loser] == f64::NEG_INFINITY {
-                    continue;
-                }
-                for winner in 0..size {
-                    if winner == loser || self.unary[v][winner] == f64::NEG_INFINITY {
-                        continue;
-                    }
-                    let mut margin = self.unary[v][winner] - self.unary[v][loser];
-                    worst.clear();
-                    worst.extend_from_slice(&self.around[v]);
-                    for &index in &worst {
-                        if margin < 0.0 {
-                            break;
-                        }
-                        if let Some(table) = &self.tables[index as usize] {
-                            margin += self.least_gain(table, v as u32, winner, loser);
-                            self.dominance_budget += table.scores.len() / size + 1;
-                        }
-                    }
-                    if margin >= 0.0 {
-                        self.unary[v][loser] = f64::NEG_INFINITY;
-                        changed = true;
-                        break;
-                    }
-                }
-            }
-        }
-        changed
-    }
-
-    /// Smallest gain of `winner` over `loser` in one table.
-    fn least_gain(&self, table: &Table, v: u32, winner: usize, loser: usize) -> f64 {
-        let own = strides(&table.scope, &self.sizes);
-        let at = table.scope.iter().position(|&u| u == v).unwrap_or(0);
-        let inner = own[at];
-        let outer = inner * self.sizes[v as usize];
-        let pair = table.scope.len() == 2;
-        let other = if pair { &self.unary[table.scope[1 - at] as usize][..] } else { &[] };
-        let mut least = f64::INFINITY;
-        for (i, slab) in table.scores.chunks_exact(outer).enumerate() {
-            let win = &slab[winner * inner..(winner + 1) * inner];
-            let lose = &slab[loser * inner..(loser + 1) * inner];
-            for (j, (&w, &l)) in win.iter().zip(lose).enumerate() {
-                let dead = l == f64::NEG_INFINITY
-                    || (pair && other[if at == 0 { j } else { i }] == f64::NEG_INFINITY);
-                if !dead && w - l < least {
-                    least = w - l;
-                }
-            }
-        }
-        least
     }
 
     fn finish(self, parent: Option<Arc<Lift>>) -> (Network, Arc<Lift>) {
@@ -539,7 +506,7 @@ impl Session {
 }
 
 fn lower_to_zero(scores: &mut [f64]) -> Result<f64, Hopeless> {
-    let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let top = maximum(scores);
     if top == f64::NEG_INFINITY {
         return Err(Hopeless);
     }
