@@ -45,7 +45,7 @@ const fn rule(name: &'static str, example: &'static str, holds: fn(&Cut<'_, '_>)
 pub const CUTS: &[Rule] = &[
     rule("brackets", "the coast guard [(RNLI)] said", |cut| cut.in_brackets()),
     rule("apposition", "Ines Marlow[, the captain,] said so", |cut| {
-        cut.is("appos") && cut.is_enclosed() && !cut.is_place_or_date()
+        cut.is("appos") && cut.is_enclosed() && !cut.is_place_or_date() && !cut.is_of_a_list()
     }),
     rule("age", "Shahzad Tanweer[, 22,] attended a school", |cut| cut.is_age()),
     rule("relative clause", "the boat[, which carries twelve,] will sail", |cut| {

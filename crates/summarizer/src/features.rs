@@ -110,10 +110,13 @@ impl<'a> Features<'a> {
         }
     }
 
-    /// Features of choosing anything of a sentence.
-    pub fn sentence(&mut self, sentence: &SourceSentence, tokens: &Sentence) {
+    /// Features of choosing anything of a sentence. How much its place tells is another matter in reports
+    /// than in letters.
+    pub fn sentence(&mut self, kind: Kind, sentence: &SourceSentence, tokens: &Sentence) {
+        let position = bucket(sentence.position as u32, &[0, 1, 2, 3, 5, 9, 17]);
         feature!(self, "s:bias");
-        feature!(self, "s:position:{}", bucket(sentence.position as u32, &[0, 1, 2, 3, 5, 9, 17]));
+        feature!(self, "s:position:{position}");
+        feature!(self, "s:{}:position:{position}", kind.name());
         feature!(self, "s:length:{}", bucket(sentence.length as u32, &[1, 6, 11, 16, 21, 31, 41]));
         if points_back(tokens) && !sentence.follows {
             feature!(self, "s:points-back");

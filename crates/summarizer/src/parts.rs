@@ -193,7 +193,7 @@ impl Assembly {
                 NONE => Part::Sentence(self.problem.sentence_of(start as u32)),
                 _ => Part::Follower(start),
             };
-            part(part_of_all, &mut |f| f.sentence(source, tokens));
+            part(part_of_all, &mut |f| f.sentence(material.kind, source, tokens));
         }
     }
 

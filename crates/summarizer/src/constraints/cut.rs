@@ -1,7 +1,8 @@
 //! What rules ask about a cut.
 
 use super::lexicon::{
-    DESCRIPTIVE, GOVERNING, HEDGES, LOOSE_ADVERBS, NOUN_PLACE, PLACED, REPORTING, SUBORDINATORS, TIMELY,
+    BINDING, COMPARING, DESCRIPTIVE, GOVERNING, HEDGES, LOOSE_ADVERBS, NOUN_PLACE, PLACED, QUANTIFIERS,
+    RELATIVE, REPORTING, SUBORDINATORS, TIMELY,
 };
 use crate::syntax::Tree;
 use crate::words::{is_negation, is_temporal};
@@ -143,6 +144,14 @@ impl<'t, 's> Cut<'t, 's> {
             })
     }
 
+    /// "Ann Lee[, cellist Bob Roe and bassist Jim Poe,]" are three; "[, as mayor of Leeds]" says what for.
+    pub fn is_of_a_list(&self) -> bool {
+        let sentence = self.tree.sentence;
+        let joined = self.words().any(|at| sentence.upos(at) == "CCONJ");
+        let named = self.words().next().is_some_and(|first| sentence.upos(first) != "DET");
+        joined && named || self.tree.has(self.word, &["case"])
+    }
+
     /// A number after a name, between commas.
     pub fn is_age(&self) -> bool {
         let sentence = self.tree.sentence;
@@ -235,8 +244,19 @@ impl<'t, 's> Cut<'t, 's> {
             && self.is_past(self.head)
             && !PLACED.contains(&tree.lower(self.head).as_str())
             && !tree.has(self.word, &["acl", "nmod", "conj", "advcl"])
+            && !self.is_all_that_a_noun_is_told_by()
             && tree.dependents(self.word, "amod").all(|of| TIMELY.contains(&tree.lower(of).as_str()))
             && (self.word > self.head || self.opens_sentence())
+    }
+
+    /// "a robbery that occurred [on Monday]": without it, the clause says nothing of its noun.
+    fn is_all_that_a_noun_is_told_by(&self) -> bool {
+        let tree = self.tree;
+        let says = |&child: &usize| {
+            child != self.word
+                && matches!(tree.relation(child), "obj" | "obl" | "xcomp" | "ccomp" | "advcl" | "advmod")
+        };
+        tree.relation(self.head) == "acl" && !tree.children(self.head).iter().any(says)
     }
 
     /// Whether the verb has its object, or is a passive, before what would go.
@@ -273,6 +293,18 @@ impl<'t, 's> Cut<'t, 's> {
             && !matches!(tree.relation(self.head), "obj" if self.verb_above_needs_place())
             && !GOVERNING.contains(&tree.lower(self.head).as_str())
             && !(tree.lower(self.head).ends_with("ing") || tree.lower(self.head).ends_with("ion"))
+            && self.words().all(|at| sentence.upos(at) != "VERB")
+            && !self.says_which()
+    }
+
+    /// Whether it says of which there are all, many or some: "all students [at the school]", "Prices [in Leeds] are high".
+    fn says_which(&self) -> bool {
+        let tree = self.tree;
+        let quantified =
+            tree.children(self.head).iter().any(|&of| QUANTIFIERS.contains(&tree.lower(of).as_str()));
+        let bare = !tree.has(self.head, &["det", "nmod:poss", "amod"]);
+        let clause = tree.clause_of(self.head);
+        quantified || bare && tree.relation(self.head) == "nsubj" && !self.is_past(clause)
     }
 
     /// Whether the verb above its noun does.
@@ -292,6 +324,9 @@ impl<'t, 's> Cut<'t, 's> {
             && self.length() == 1
             && LOOSE_ADVERBS.contains(&lower.as_str())
             && !self.is_hedge()
+            && !(lower == "also" && (0..self.word).any(|at| tree.lower(at) == "only"))
+            // "Personally Yours" is a name.
+            && !(self.word == 0 && self.form(self.neighbours().1).starts_with(char::is_uppercase))
             && matches!(tree.sentence.upos(self.head), "VERB")
             && !tree.has(self.head, &["cop"])
             && tree.relation(self.head) != "amod"
@@ -350,33 +385,11 @@ impl<'t, 's> Cut<'t, 's> {
             let binds = |&child: &usize| {
                 let lower = tree.lower(child);
                 is_negation(&lower)
-                    || matches!(
-                        lower.as_str(),
-                        "if" | "unless"
-                            | "whether"
-                            | "only"
-                            | "until"
-                            | "few"
-                            | "nobody"
-                            | "seldom"
-                            | "rarely"
-                    )
+                    || BINDING.contains(&lower.as_str())
                     || matches!(tree.relation(child), "nsubj" | "obj")
                         && (tree.dependents(child, "det").chain(tree.dependents(child, "amod")).any(|of| {
                             let lower = tree.lower(of);
-                            is_negation(&lower)
-                                || matches!(
-                                    lower.as_str(),
-                                    "few"
-                                        | "every"
-                                        | "each"
-                                        | "all"
-                                        | "any"
-                                        | "most"
-                                        | "many"
-                                        | "fewer"
-                                        | "only"
-                                )
+                            is_negation(&lower) || QUANTIFIERS.contains(&lower.as_str())
                         }))
             };
             if tree.children(at).iter().any(binds) {
@@ -392,23 +405,8 @@ impl<'t, 's> Cut<'t, 's> {
         let tree = self.tree;
         let compares = |word: usize| {
             matches!(tree.tag(word), "JJS" | "RBS" | "JJR" | "RBR")
-                || matches!(
-                    tree.lower(word).as_str(),
-                    "first"
-                        | "second"
-                        | "third"
-                        | "last"
-                        | "only"
-                        | "same"
-                        | "such"
-                        | "other"
-                        | "than"
-                        | "rather"
-                        | "so"
-                        | "too"
-                        | "total"
-                        | "average"
-                )
+                || COMPARING.contains(&tree.lower(word).as_str())
+                || is_ordinal(&tree.lower(word))
         };
         let near = |head: usize| {
             tree.children(head).iter().any(|&child| {
@@ -458,7 +456,14 @@ impl<'t, 's> Cut<'t, 's> {
         let ends_early = last.is_some_and(|at| sentence.upos(at) == "ADV" && !is_temporal(&tree.lower(at)))
             || last
                 .is_some_and(|at| matches!(tree.lower(at).as_str(), "later" | "earlier" | "early" | "late"));
-        if adverb || phrase && (noun || ends_early) {
+        // "arrested late [last month]", "[in her finding] that he lied".
+        let halved = before.is_some_and(|at| matches!(tree.lower(at).as_str(), "late" | "early"))
+            || after.is_some_and(|at| matches!(tree.lower(at).as_str(), "that" | "of"));
+        if adverb
+            || phrase && (noun || ends_early || halved)
+            || self.follows_measure()
+            || self.is_told_more_of()
+        {
             return true;
         }
         let stub = !modifies && before.is_some_and(hanging) && !self.in_brackets();
@@ -478,6 +483,30 @@ impl<'t, 's> Cut<'t, 's> {
             || takes_article
             || repeats
             || self.phrase.is_some_and(|(first, _)| tree.lower(first) == "of")
+    }
+
+    /// "two years [after it was built]".
+    fn follows_measure(&self) -> bool {
+        let tree = self.tree;
+        let measured = |at: usize| {
+            tree.lower(at) == "half"
+                || is_temporal(&tree.lower(at))
+                    && (tree.lower(at).ends_with('s')
+                        || tree.has(at, &["nummod"])
+                        || tree.dependents(at, "det").any(|of| matches!(tree.lower(of).as_str(), "a" | "an")))
+        };
+        matches!(self.relation, "advcl" | "obl" | "nmod")
+            && self.begins_with(&["after", "before", "since"])
+            && self.neighbours().0.is_some_and(measured)
+    }
+
+    /// "[in a move that angered Ann,] who left".
+    fn is_told_more_of(&self) -> bool {
+        let after = self.neighbours().1;
+        let next = after.map(|at| at + 1).filter(|&at| at < self.tree.sentence.len());
+        self.form(after) == ","
+            && !self.opens_sentence()
+            && next.is_some_and(|at| RELATIVE.contains(&self.tree.lower(at).as_str()))
     }
 
     /// Whether the comma after it closes a larger phrase, too, which needs it.
@@ -548,6 +577,11 @@ impl<'t, 's> Cut<'t, 's> {
 
 fn is_year(word: &str) -> bool {
     word.len() == 4 && word.parse::<u32>().is_ok_and(|year| (1800..2100).contains(&year))
+}
+
+fn is_ordinal(word: &str) -> bool {
+    let number = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    !number.is_empty() && matches!(&word[number.len()..], "st" | "nd" | "rd" | "th")
 }
 
 fn begins_with_vowel(word: &str) -> bool {

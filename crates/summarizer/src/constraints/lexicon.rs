@@ -135,3 +135,18 @@ pub const GOVERNING: &[&str] = &[
 /// Adjectives that belong to a time.
 #[rustfmt::skip]
 pub const TIMELY: &[&str] = &["last", "next", "early", "late", "past", "following", "same", "previous"];
+
+/// Words under which a circumstance may be a condition.
+pub const BINDING: &[&str] =
+    &["if", "unless", "whether", "only", "until", "few", "nobody", "seldom", "rarely"];
+
+/// Words of how many, which what stands beside them may limit.
+pub const QUANTIFIERS: &[&str] =
+    &["few", "every", "each", "all", "any", "most", "many", "fewer", "only", "both"];
+
+/// Words that count or compare.
+#[rustfmt::skip]
+pub const COMPARING: &[&str] = &[
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "last", "only", "same", "such",
+    "other", "than", "rather", "so", "too", "total", "average",
+];

@@ -98,6 +98,13 @@ fn what_a_clause_needs_stays() {
     kept_by("a verb that no clause has", 4, "Ann|PROPN|NNP|2|nsubj helped|VERB|VBD|0|root was|AUX|VBD|5|nmod late|ADV|RB|3|advmod Tuesday|PROPN|NNP|2|obl:unmarked .|PUNCT|.|2|punct");
     // What the passive's verb asks for, and a place without which the verb says nothing.
     cut_by("", "Boxes|NOUN|NNS|3|nsubj:pass were|AUX|VBD|3|aux:pass put|VERB|VBN|0|root in|ADP|IN|5|case cellars|NOUN|NNS|3|obl .|PUNCT|.|3|punct");
+    // When something was is all that "the robbery that occurred [on Tuesday]" says of it; "two years [after it sank]" is one time.
+    cut_by("", "Police|NOUN|NNS|2|nsubj saw|VERB|VBD|0|root robberies|NOUN|NNS|2|obj that|PRON|WDT|5|nsubj occurred|VERB|VBD|3|acl:relcl on|ADP|IN|7|case Tuesday|PROPN|NNP|5|obl .|PUNCT|.|2|punct");
+    kept_by("a word left hanging", 6, "Ann|PROPN|NNP|2|nsubj left|VERB|VBD|0|root years|NOUN|NNS|2|obl:unmarked after|SCONJ|IN|7|mark the|DET|DT|6|det boat|NOUN|NN|7|nsubj sank|VERB|VBD|2|advcl .|PUNCT|.|2|punct");
+    kept_by("a word left hanging", 4, "Ann|PROPN|NNP|2|nsubj left|VERB|VBD|0|root late|ADV|RB|2|advmod last|ADJ|JJ|5|amod month|NOUN|NN|2|obl:unmarked .|PUNCT|.|2|punct");
+    cut_by("", "Ann|PROPN|NNP|8|nsubj ,|PUNCT|,|4|punct cellist|NOUN|NN|4|compound Bob|PROPN|NNP|1|appos and|CCONJ|CC|6|cc Jim|PROPN|NNP|4|conj ,|PUNCT|,|4|punct sang|VERB|VBD|0|root .|PUNCT|.|8|punct");
+    // What is told more of stays: "Ann left[, a move of Bob,] who followed".
+    cut_by("", "Ann|PROPN|NNP|9|nsubj ,|PUNCT|,|4|punct the|DET|DT|4|det wife|NOUN|NN|1|appos ,|PUNCT|,|7|punct who|PRON|WP|7|nsubj sang|VERB|VBD|4|acl:relcl there|ADV|RB|7|advmod left|VERB|VBD|0|root .|PUNCT|.|9|punct");
     cut_by("", "People|NOUN|NNS|2|nsubj depend|VERB|VBP|0|root on|ADP|IN|4|case boats|NOUN|NNS|2|obl .|PUNCT|.|2|punct");
 }
 
@@ -110,6 +117,9 @@ fn names_numbers_and_coordinations_stay_whole() {
     kept_by("a part of a word or name", 0, "14|NUM|CD|2|nummod people|NOUN|NNS|3|nsubj died|VERB|VBD|0|root .|PUNCT|.|3|punct");
     // "Leeds, England" is one name.
     cut_by("", "Police|NOUN|NNS|2|nsubj reached|VERB|VBD|0|root Leeds|PROPN|NNP|2|obj ,|PUNCT|,|5|punct England|PROPN|NNP|3|appos .|PUNCT|.|2|punct");
+    cut_by("", "Personally|ADV|RB|3|advmod Yours|PROPN|NNP|3|nsubj opened|VERB|VBD|0|root .|PUNCT|.|3|punct");
+    // "not only …, but also".
+    cut_by("", "Not|PART|RB|2|advmod only|ADV|RB|3|advmod this|PRON|DT|6|obl Ann|PROPN|NNP|6|nsubj also|ADV|RB|6|advmod left|VERB|VBD|0|root .|PUNCT|.|6|punct");
     // "an earthquake" and "a strong earthquake".
     cut_by("", "A|DET|DT|3|det strong|ADJ|JJ|3|amod earthquake|NOUN|NN|4|nsubj struck|VERB|VBD|0|root .|PUNCT|.|4|punct");
 }
@@ -130,6 +140,12 @@ fn no_cut_turns_the_truth_around() {
     cut_by("", "He|PRON|PRP|3|nsubj allegedly|ADV|RB|3|advmod left|VERB|VBD|0|root .|PUNCT|.|3|punct");
     // Of what always is, circumstances may be conditions.
     cut_by("", "It|PRON|PRP|2|nsubj fails|VERB|VBZ|0|root when|ADV|WRB|5|advmod fog|NOUN|NN|5|nsubj rises|VERB|VBZ|2|advcl .|PUNCT|.|2|punct");
+    // "all students [at the school]", "Prices [in Leeds] are high": without it, more is claimed.
+    let all = "All|DET|DT|2|det students|NOUN|NNS|6|nsubj at|ADP|IN|5|case the|DET|DT|5|det school|NOUN|NN|2|nmod left|VERB|VBD|0|root .|PUNCT|.|6|punct";
+    cut_by("", all);
+    cut_by("noun's place", &all.replace("All|DET|DT", "The|DET|DT").replace("at|", "[at|").replace("nmod left", "nmod] left"));
+    cut_by("", "Prices|NOUN|NNS|5|nsubj in|ADP|IN|3|case Leeds|PROPN|NNP|1|nmod are|AUX|VBP|5|cop high|ADJ|JJ|0|root .|PUNCT|.|5|punct");
+    kept_by("a comparison or a first", 4, "The|DET|DT|3|det eighth|ADJ|JJ|3|amod branch|NOUN|NN|6|nsubj in|ADP|IN|5|case Leeds|PROPN|NNP|3|nmod burned|VERB|VBD|0|root .|PUNCT|.|6|punct");
     kept_by("a comparison or a first", 4, "The|DET|DT|3|det largest|ADJ|JJS|3|amod port|NOUN|NN|6|nsubj in|ADP|IN|5|case Europe|PROPN|NNP|3|nmod burned|VERB|VBD|0|root .|PUNCT|.|6|punct");
 }
 
