@@ -8,7 +8,7 @@ use crate::fitness::Fitness;
 use crate::material::{Kind, Material};
 use crate::words::is_number;
 
-/// What a concept is worth that has a word of the question.
+/// What a concept is worth for each word of the question that it has; at least as much as this many of the mean.
 const ASKED: f64 = 2.0;
 /// What a concept is worth that no sentence has with a word of the question.
 const UNASKED: f64 = 0.15;
@@ -26,7 +26,13 @@ pub fn apply(material: &mut Material, scores: &mut [f64], options: &SummarizerOp
     if let Some(query) = &options.query {
         let asked: FxHashSet<u32> =
             material.stems(query).into_iter().filter(|&stem| !material.is_stop(stem)).collect();
-        let has = |concept: u32| material.stems_of(concept as usize).iter().any(|stem| asked.contains(stem));
+        let words_of = |concept: u32| {
+            material.stems_of(concept as usize).iter().filter(|stem| asked.contains(stem)).count()
+        };
+        let has = |concept: u32| words_of(concept) > 0;
+        // What is asked for may be said once, by the way, and then its concepts alone are worth next to nothing.
+        let worth = scores.iter().filter(|&&score| score > 0.0);
+        let mean = worth.clone().sum::<f64>() / worth.count().max(1) as f64;
         let mut near = vec![false; scores.len()];
         for sentence in &material.sentences {
             if sentence.grams.iter().any(|gram| has(gram.concept)) {
@@ -34,10 +40,12 @@ pub fn apply(material: &mut Material, scores: &mut [f64], options: &SummarizerOp
             }
         }
         for (concept, score) in scores.iter_mut().enumerate() {
-            *score *= match (has(concept as u32), near[concept]) {
-                (true, _) => ASKED,
-                (_, true) => 1.0,
-                _ => UNASKED,
+            *score = match (words_of(concept as u32), near[concept]) {
+                (0, false) => *score * UNASKED,
+                (0, true) => *score,
+                // What the reader knows already is worth nothing.
+                _ if *score == 0.0 => 0.0,
+                (words, _) => score.max(mean) * ASKED * words as f64,
             };
         }
     }
