@@ -42,7 +42,7 @@ pub struct Ad3Options {
     pub gap: f64,
     /// Stop when the bound falls to this: the caller has something better already.
     pub cutoff: f64,
-    /// Stop when [`STALL_AFTER`] iterations have lowered the bound by less than this part of the gap: branching
+    /// Stop when 50 iterations have lowered the bound by less than this part of the gap: branching
     /// will do more. Zero goes on.
     pub stall: f64,
     /// Iterations between reports (bound, rounding, stopping tests).
