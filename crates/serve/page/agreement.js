@@ -4,9 +4,9 @@ import { ask } from "./api.js";
 import { certificate, editor, h, later, newest, refusal, remember } from "./page.js";
 import { kind } from "./tree.js";
 
-const EXAMPLE = `We met Okafor in Lagos. Okafor plays for Everton. Everton bought Okafor from Lagos United. Nobody at Everton had seen Lagos before. Okafor scored twice.
+const EXAMPLE = `Marlow spoke first. Marlow left at noon. Nobody in Leeds had told Marlow. Everton bought Marlow.
 
-OKAFOR SHINES FOR EVERTON`;
+MARLOW SHINES FOR EVERTON`;
 
 export default function start(root, given) {
   const input = editor({ "aria-label": "Text", rows: 5 });

@@ -106,7 +106,7 @@ def agreement(page: Page) -> None:
     changed = int(re.search(r"\d+", page.locator("#verdict").inner_text()).group())
     expect(page.locator(".passage .differs")).to_have_count(2 * changed)  # on both sides
     assert "strength=5" in page.url
-    page.locator(".passage .tied").filter(has_text="Okafor").first.hover()
+    page.locator(".passage .tied").filter(has_text="Marlow").first.hover()
     assert page.locator(".passage .lit").count() > 1
     picture(page, "agreement")
 
