@@ -149,7 +149,7 @@ fn summaries_keep_their_budget_and_are_the_same_again() {
 #[test]
 fn names_agree_more_the_stronger_agreement_is() {
     let server = Running::plain();
-    let text = "Mr. Xu Lomb lives in Kiel. Lomb said nothing. LOMB LEAVES KIEL.";
+    let text = "Marlow left at noon. Nobody in Leeds had told Marlow. MARLOW SHINES FOR EVERTON.";
     let ask = |strength: f64| {
         server.post("/v1/agreement", &json!({"text": text, "strength": strength}).to_string()).json()
     };
@@ -158,14 +158,14 @@ fn names_agree_more_the_stronger_agreement_is() {
         assert_eq!(sentence["alone"], sentence["agreed"]);
     }
     let strong = ask(10.0);
-    assert!(strong["ties"].as_array().unwrap().iter().any(|tie| tie["text"] == "Lomb"));
+    assert!(strong["ties"].as_array().unwrap().iter().any(|tie| tie["text"] == "Marlow"));
     assert_eq!(strong["units"][0]["status"], "optimal");
     let kind = |sentence: usize, word: &str| {
         let sentence = &strong["sentences"][sentence];
         let place = sentence["words"].as_array().unwrap().iter().position(|w| w == word).unwrap();
         sentence["agreed"][place].as_str().unwrap().split('-').next_back().unwrap().to_owned()
     };
-    assert_eq!(kind(0, "Lomb"), kind(1, "Lomb"));
+    assert_eq!(kind(0, "Marlow"), kind(1, "Marlow"));
 }
 
 #[test]
