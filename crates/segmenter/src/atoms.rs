@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use unicode_segmentation::UnicodeSegmentation;
 
 use consonant_learn::hash;
+use consonant_sequence::features::is_emoji;
 
 use crate::lines::begins_anew;
 
@@ -226,10 +227,6 @@ fn class_of(first: char, cluster: &str) -> Class {
     } else {
         Class::Mark
     }
-}
-
-fn is_emoji(c: char) -> bool {
-    matches!(c, '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}')
 }
 
 /// Letters of scripts that are written without spaces between words.

@@ -9,6 +9,7 @@ use consonant_text::{Document, Sentence};
 use crate::atoms::{Atom, Atoms, Space};
 use crate::features::Extractor;
 use crate::layout::{Layout, Start};
+use crate::lines::mark_length;
 use crate::model::{Boundaries, Learned};
 use crate::parts::Gap;
 use crate::{Contractions, Rules, Segmenter, SegmenterError};
@@ -128,7 +129,7 @@ impl Worker {
                         self.extractor.features(gap, &mut self.features);
                         table.add_all(self.features.iter().map(|&key| (key, 1.0)), &mut self.found, scores);
                     });
-                    allow(&self.atoms, learned, &mut self.candidates);
+                    allow(text, &self.atoms, learned, &mut self.candidates);
                     segments.value += chain.best(Some(&self.candidates), &mut self.path)?;
                     self.gaps.clear();
                     self.gaps.extend(self.path.iter().map(|&label| learned.gaps[label as usize]));
@@ -204,11 +205,19 @@ fn respect(options: &SegmenterOptions, text: &str, atoms: &[Atom], gaps: &mut [G
     }
 }
 
-/// Tokens go on over white space only if the training data has such tokens.
-fn allow(atoms: &[Atom], learned: &Learned, candidates: &mut Candidates) {
+/// Tokens go on over white space only if the training data has such tokens, and no sentence ends with the mark that opens a line.
+fn allow(text: &str, atoms: &[Atom], learned: &Learned, candidates: &mut Candidates) {
     candidates.clear();
+    let (mut starts_line, mut mark_end) = (true, 0);
     for atom in &atoms[..atoms.len().saturating_sub(1)] {
-        if atom.space == Space::None || learned.inner_spaces {
+        if starts_line {
+            mark_end = atom.start + mark_length(&text[atom.start..]);
+        }
+        starts_line = atom.space == Space::Line;
+        let is_free = atom.space == Space::None || learned.inner_spaces;
+        if atom.end == mark_end && !is_free && !learned.goes_on.is_empty() {
+            candidates.push(&learned.goes_on);
+        } else if is_free {
             candidates.push_all();
         } else {
             candidates.push(&learned.ends);

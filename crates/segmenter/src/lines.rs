@@ -20,6 +20,18 @@ pub(crate) fn begins_anew(before: &str, after: &str) -> bool {
     }
 }
 
+/// How many bytes a mark at the beginning of a line has that is no sentence by itself, but opens one: `[10:03]`, `>`.
+pub(crate) fn mark_length(line: &str) -> usize {
+    match line.as_bytes() {
+        [b'>', ..] => {
+            let marks = &line[..line.len() - line.trim_start_matches(['>', ' ']).len()];
+            marks.trim_end().len()
+        }
+        [b'[', ..] if is_stamp(&line[1..]) => line.find(']').map_or(0, |end| end + 1),
+        _ => 0,
+    }
+}
+
 /// What a line looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -88,7 +100,20 @@ fn is_field(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::begins_anew;
+    use super::{begins_anew, mark_length};
+
+    #[test]
+    fn a_mark_opens_a_line() {
+        for (line, mark) in [
+            ("> are you coming?", ">"),
+            ("> > no", "> >"),
+            ("[10:03] anna: hi", "[10:03]"),
+            ("[sic] it says", ""),
+            ("10:03 it rang", ""),
+        ] {
+            assert_eq!(&line[..mark_length(line)], mark);
+        }
+    }
 
     #[test]
     fn items_begin_anew_and_prose_goes_on() {

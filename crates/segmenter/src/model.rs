@@ -56,6 +56,8 @@ pub(crate) struct Learned {
     pub gaps: Vec<Gap>,
     /// The labels that end a token.
     pub ends: Vec<u32>,
+    /// The labels that end a token and no sentence.
+    pub goes_on: Vec<u32>,
     pub inner_spaces: bool,
 }
 
@@ -141,6 +143,7 @@ impl Task for Segmenter {
         });
         let gaps: Vec<Gap> = named.collect::<Result<_, _>>()?;
         let ends = Gap::ends(&gaps);
+        let goes_on = Gap::labels(&gaps, |gap| gap == Gap::Token);
         let keys = model.array::<u64>("cuts.keys")?;
         let masks = model.array::<u32>("cuts.masks")?;
         Ok(Self {
@@ -151,6 +154,7 @@ impl Task for Segmenter {
                 chain,
                 gaps,
                 ends,
+                goes_on,
             })),
             multiwords: Arc::new(Multiwords::open(model)?),
             contractions: Contractions::Multiword,

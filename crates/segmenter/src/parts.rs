@@ -21,7 +21,12 @@ consonant_task::names! {
 impl Gap {
     /// The numbers of the labels that end a token.
     pub fn ends(labels: &[Self]) -> Vec<u32> {
-        (0u32..).zip(labels).filter(|(_, gap)| **gap != Self::Join).map(|(label, _)| label).collect()
+        Self::labels(labels, |gap| gap != Self::Join)
+    }
+
+    /// The numbers of the labels for which something holds.
+    pub fn labels(labels: &[Self], holds: impl Fn(Self) -> bool) -> Vec<u32> {
+        (0u32..).zip(labels).filter(|(_, gap)| holds(**gap)).map(|(label, _)| label).collect()
     }
 }
 

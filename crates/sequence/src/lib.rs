@@ -76,4 +76,4 @@ pub use parts::PartsOfLabel;
 pub use sentences::Sentences;
 pub use space::Space;
 pub use strength::Strength;
-pub use train::{Dev, Metric, Plan, TrainedChain, train};
+pub use train::{Dev, Metric, Plan, TrainedChain, train, train_orders};

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use consonant_learn::LearnError;
+use consonant_learn::hash;
 use consonant_learn::model::ModelWriter;
 use consonant_learn::table::Precision;
 use consonant_learn::trainer::{self, EpochReport, Method, Outcome, Parameter, Run, Stop, TrainingAlgorithm};
@@ -135,6 +136,29 @@ impl TrainedChain<'_> {
     ) -> Result<Vec<Vec<u32>>, SequenceError> {
         predict(self.corpus, &self.rule, &self.weights, sentences, candidates, mask)
     }
+}
+
+/// Trains by several orders of the data and takes the mean of the weights, which one order more or less changes little. `train` is given the number of
+/// an order and its seed; what is interrupted does not count, unless it is the first.
+pub fn train_orders<'a, E>(
+    orders: usize,
+    seed: u64,
+    mut train: impl FnMut(usize, u64) -> Result<TrainedChain<'a>, E>,
+) -> Result<TrainedChain<'a>, E> {
+    let mut trained = train(0, seed)?;
+    let mut sums: Vec<f64> = trained.weights.iter().map(|&weight| f64::from(weight)).collect();
+    let mut done = 1;
+    while done < orders && trained.stop != Stop::Interrupted {
+        let again = train(done, hash::combine(seed, done as u64))?;
+        trained.stop = again.stop;
+        if again.stop != Stop::Interrupted {
+            sums.iter_mut().zip(&again.weights).for_each(|(sum, &weight)| *sum += f64::from(weight));
+            done += 1;
+        }
+    }
+    let means = sums.iter().map(|sum| (sum / done as f64) as f32);
+    trained.weights.iter_mut().zip(means).for_each(|(weight, mean)| *weight = mean);
+    Ok(trained)
 }
 
 /// Trains a chain.

@@ -43,4 +43,4 @@ pub use program::Templates;
 pub use resource::{Clusters, Gazetteer, Place, Resources, Vectors};
 pub use sums::TypeSums;
 pub use template::Scope;
-pub use value::shape;
+pub use value::{is_emoji, shape};

@@ -6,8 +6,13 @@ use super::template::{Function, Pattern};
 /// Most n-grams that are taken from one value: a bound for tokens without end.
 const MOST_NGRAMS: usize = 64;
 
-/// The shape of a word: `X` for capitals, `x` for other letters, `d` for digits, the rest as it is; runs of
-/// one kind are cut to `run` characters.
+/// Whether a character is an emoji or another pictogram.
+pub fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}')
+}
+
+/// The shape of a word: `X` for capitals, `x` for other letters, `d` for digits, `☺` for emoji and what joins or colours them, the rest as
+/// it is; runs of one kind are cut to `run` characters.
 pub fn shape(word: &str, run: usize, out: &mut String) {
     out.clear();
     let (mut last, mut length) = ('\0', 0);
@@ -16,6 +21,8 @@ pub fn shape(word: &str, run: usize, out: &mut String) {
             c if c.is_uppercase() => 'X',
             c if c.is_alphabetic() => 'x',
             c if c.is_numeric() => 'd',
+            c if is_emoji(c) => '☺',
+            '\u{fe0f}' | '\u{200d}' | '\u{20e3}' => '☺',
             c => c,
         };
         length = if kind == last { length + 1 } else { 1 };
@@ -168,6 +175,15 @@ mod tests {
         assert_eq!(out, "dd-xxx");
         shape("Überraschung", 1, &mut out);
         assert_eq!(out, "Xx");
+    }
+
+    #[test]
+    fn emoji_that_were_never_seen_have_the_shape_of_others() {
+        let mut out = String::new();
+        for word in ["🚀", "❤️", "😀😀", "👩‍👩‍👧"] {
+            shape(word, 1, &mut out);
+            assert_eq!(out, "☺");
+        }
     }
 
     #[test]
