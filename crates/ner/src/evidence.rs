@@ -8,13 +8,14 @@ use std::collections::BTreeSet;
 
 use consonant_learn::hash;
 use consonant_learn::names::FeatureSink;
+use consonant_sequence::features::{Clusters, Gazetteer, Place, Resources};
 use consonant_text::Sentence;
 use rustc_hash::FxHashMap;
 
 use crate::layout::{self, Layout};
 
 /// Facts that are kept for a word.
-const MOST: usize = 24;
+const MOST: usize = 40;
 
 consonant_task::names! {
     /// Kinds of facts about an occurrence.
@@ -35,6 +36,12 @@ consonant_task::names! {
         Begins = "begins",
         /// The capitalized words around it end with this one.
         Ends = "ends",
+        /// It follows a capitalized word of this cluster.
+        AfterKind = "after kind",
+        /// It precedes a capitalized word of this cluster.
+        BeforeKind = "before kind",
+        /// It stands in a phrase of several words of this list, at its beginning, inside or at its end.
+        Listed = "listed",
     }
 }
 
@@ -85,12 +92,21 @@ pub(crate) struct Evidence {
     tokens: Vec<u32>,
     /// For each type of word, the key of its form in lower case.
     words: Vec<u64>,
+    /// For each type of word, the key of its cluster.
+    clusters: Vec<Option<u64>>,
     cases: Vec<Case>,
     /// The first token of each sentence.
     starts: Vec<usize>,
     /// Which tokens are hyphens that touch the words on both sides.
     hyphens: Vec<bool>,
     lower: String,
+    phrase: Vec<u64>,
+    places: Vec<Place>,
+}
+
+/// What is said of a list: its name, and where in a phrase the word stands.
+fn listed(list: &str, place: Place) -> u64 {
+    hash::combine(hash::key(list.as_bytes()), u64::from(u32::from(place.letter())))
 }
 
 /// The feature of how a word is written here and elsewhere; `written` has a bit for each of
@@ -113,7 +129,22 @@ fn hyphen_key(place: u64, before: Case, after: Case) -> u64 {
 }
 
 /// Writes every feature that evidence may make of words. Slow: for explanations.
-pub(crate) fn name_features(words: &BTreeSet<&str>, sink: &mut impl FeatureSink) {
+pub(crate) fn name_features(words: &BTreeSet<&str>, resources: &Resources, sink: &mut impl FeatureSink) {
+    let clusters: BTreeSet<&str> =
+        resources.clusters.iter().flat_map(Clusters::iter).map(|(_, name)| name).collect();
+    for cluster in clusters {
+        for fact in [Fact::AfterKind, Fact::BeforeKind] {
+            let key = fact.key(Some(hash::key(cluster.as_bytes())));
+            sink.put(key, 1.0, &|| format!("elsewhere {}: {cluster}", fact.name()));
+        }
+    }
+    for list in &resources.gazetteers {
+        for place in [Place::Begin, Place::Inside, Place::End] {
+            sink.put(Fact::Listed.key(Some(listed(list.name(), place))), 1.0, &|| {
+                format!("elsewhere {}: {}-{}", Fact::Listed.name(), place.letter(), list.name())
+            });
+        }
+    }
     for word in words {
         for fact in Fact::NEXT_TO {
             let key = fact.key(Some(hash::key(word.as_bytes())));
@@ -148,12 +179,13 @@ pub(crate) fn name_features(words: &BTreeSet<&str>, sink: &mut impl FeatureSink)
 }
 
 impl Evidence {
-    /// Reads a text.
-    pub(crate) fn read(&mut self, sentences: &[Sentence]) {
+    /// Reads a text, with what clusters and lists say of its words.
+    pub(crate) fn read(&mut self, sentences: &[Sentence], resources: &Resources) {
         self.layout.read(sentences);
         self.types.clear();
         self.tokens.clear();
         self.words.clear();
+        self.clusters.clear();
         self.cases.clear();
         self.starts.clear();
         self.hyphens.clear();
@@ -161,7 +193,7 @@ impl Evidence {
         for sentence in sentences {
             self.starts.push(self.tokens.len());
             for word in 0..sentence.len() {
-                let kind = self.type_of(sentence.form(word));
+                let kind = self.type_of(sentence.form(word), resources.clusters.as_ref());
                 self.tokens.push(kind);
                 self.cases.push(case(sentence.form(word)));
                 self.hyphens.push(is_inner_hyphen(sentence, word));
@@ -169,16 +201,20 @@ impl Evidence {
         }
         for (number, sentence) in sentences.iter().enumerate() {
             self.observe(sentence, self.starts[number], self.layout.is_capitals(number));
+            self.observe_lists(self.starts[number], sentence.len(), &resources.gazetteers);
         }
     }
 
-    fn type_of(&mut self, form: &str) -> u32 {
+    fn type_of(&mut self, form: &str, clusters: Option<&Clusters>) -> u32 {
         self.lower.clear();
         self.lower.extend(form.chars().flat_map(char::to_lowercase));
         let (next, word) = (self.types.len() as u32, hash::key(self.lower.as_bytes()));
         let kind = *self.types.entry(word).or_insert(next);
         if kind == next {
             self.words.push(word);
+            let cluster =
+                clusters.and_then(|clusters| clusters.get(form).or_else(|| clusters.get(&self.lower)));
+            self.clusters.push(cluster.map(|cluster| hash::key(cluster.as_bytes())));
             if self.facts.len() <= kind as usize {
                 self.facts.push(Vec::new());
             }
@@ -203,9 +239,11 @@ impl Evidence {
             }
             if word > 0 {
                 self.note(token, Fact::After.key(Some(word_key(word - 1))));
+                self.note_kind(token, Fact::AfterKind, token - 1);
             }
             if word + 1 < sentence.len() {
                 self.note(token, Fact::Before.key(Some(word_key(word + 1))));
+                self.note_kind(token, Fact::BeforeKind, token + 1);
             }
             // In a line of capitals nobody can say where a name begins and ends.
             if in_capitals {
@@ -221,6 +259,37 @@ impl Evidence {
                 self.note(token, Fact::Begins.key(Some(word_key(run.start))));
                 self.note(token, Fact::Ends.key(Some(word_key(run.end - 1))));
             }
+        }
+    }
+
+    /// Phrases of several words that a list has; one word says the same wherever it stands.
+    fn observe_lists(&mut self, start: usize, length: usize, lists: &[Gazetteer]) {
+        if !self.cases[start..start + length].contains(&Case::Capital) {
+            return;
+        }
+        self.phrase.clear();
+        let words = &self.words;
+        self.phrase.extend(self.tokens[start..start + length].iter().map(|&kind| words[kind as usize]));
+        for list in lists.iter().filter(|list| list.is_any_case()) {
+            let mut places = std::mem::take(&mut self.places);
+            list.places(&self.phrase, &mut places);
+            for (word, &place) in places.iter().enumerate() {
+                if !matches!(place, Place::Outside | Place::Single)
+                    && self.cases[start + word] == Case::Capital
+                {
+                    self.note(start + word, Fact::Listed.key(Some(listed(list.name(), place))));
+                }
+            }
+            self.places = places;
+        }
+    }
+
+    /// Notes the cluster of a capitalized neighbour.
+    fn note_kind(&mut self, token: usize, fact: Fact, neighbour: usize) {
+        if self.cases[neighbour] == Case::Capital
+            && let Some(cluster) = self.clusters[self.tokens[neighbour] as usize]
+        {
+            self.note(token, fact.key(Some(cluster)));
         }
     }
 

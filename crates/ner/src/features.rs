@@ -115,7 +115,7 @@ impl FeatureReader {
     /// Turns to another text.
     pub(crate) fn document(&mut self, sentences: &[Sentence]) {
         if self.features.evidence {
-            self.evidence.read(sentences);
+            self.evidence.read(sentences, self.features.extractor.resources());
         }
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
-use consonant_learn::hash::{self, Fingerprint};
+use consonant_learn::hash::Fingerprint;
 use consonant_learn::model::Model;
 use consonant_learn::settings::{InputFile, Named};
 use consonant_learn::table::Precision;
@@ -11,7 +11,7 @@ use consonant_learn::trainer::{Parameter, Run, Stop};
 use consonant_sequence::features::{FeatureBuffer, Resources};
 use consonant_sequence::{
     Algorithm, ChainModel, CorpusBuilder, CorpusOptions, Dev, Labels, Numbering, Pairs, Plan, TokenReader,
-    Training, train as train_chain,
+    Training, train as train_chain, train_orders,
 };
 use consonant_task::{Data, Task, Trained, Watch, open_file, read_file};
 use consonant_text::Sentence;
@@ -213,12 +213,12 @@ impl Lesson<'_> {
             (false, true) => MOST_EPOCHS,
             (false, false) => EPOCHS,
         });
-        let mut train = |order: u64| {
+        let mut trained = train_orders(settings.orders, settings.seed, |order, seed| {
             let run = watch.run(None, METRIC);
             let run = Run {
                 epochs,
                 patience: dev.map(|_| settings.patience),
-                seed: if order == 0 { settings.seed } else { hash::combine(settings.seed, order) },
+                seed,
                 shards: settings.shards,
                 // A checkpoint is of the first order: nobody could tell it from that of another.
                 checkpoint: run.checkpoint.clone().filter(|_| order == 0),
@@ -228,20 +228,7 @@ impl Lesson<'_> {
             let dev = dev_encoded.as_ref();
             let dev = dev.map(|sentences| Dev { sentences, candidates: None, metric: Some(metric) });
             train_chain(&corpus, &plan, dev, run)
-        };
-        let mut trained = train(0)?;
-        let mut sums: Vec<f64> = trained.weights.iter().map(|&weight| f64::from(weight)).collect();
-        let mut orders = 1;
-        while orders < settings.orders && trained.stop != Stop::Interrupted {
-            let again = train(orders as u64)?;
-            trained.stop = again.stop;
-            if again.stop != Stop::Interrupted {
-                sums.iter_mut().zip(&again.weights).for_each(|(sum, &weight)| *sum += f64::from(weight));
-                orders += 1;
-            }
-        }
-        let means = sums.iter().map(|sum| (sum / orders as f64) as f32);
-        trained.weights.iter_mut().zip(means).for_each(|(weight, mean)| *weight = mean);
+        })?;
         trained.prune(settings.prune);
         let mut described = Description {
             settings: NerSettings {

@@ -361,7 +361,7 @@ impl Ner {
             .iter()
             .flat_map(|sentence| (0..sentence.len()).map(|word| sentence.form(word)))
             .collect();
-        evidence::name_features(&words, &mut wanted);
+        evidence::name_features(&words, self.features.extractor.resources(), &mut wanted);
         let mut reader = self.features.reader();
         for sentence in sentences {
             if wanted.is_complete() {
