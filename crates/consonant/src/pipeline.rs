@@ -1,4 +1,4 @@
-//! From raw text to annotated sentences: segmenter, then tagger, lemmatizer, names and parser.
+//! From raw text to annotated sentences: segmenter, then names, tagger, lemmatizer and parser.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -177,22 +177,34 @@ impl Pipeline {
     /// Annotates sentences that have their tokens already.
     pub fn annotate_sentences(&self, sentences: &mut [Sentence]) -> Result<Certificates, Error> {
         let mut certificates = Certificates::default();
+        let names_first = self.names.as_ref().is_some_and(|names| names.reads() != Reads::Tags);
+        // Taggers see names, unless the recognizer sees tags.
+        if names_first {
+            self.find_names(sentences, &mut certificates)?;
+        }
         if let Some(tagger) = &self.tagger {
             let options = TaggerOptions::new().confidence(self.confidence);
             certificates.tags = tagger.decode(sentences, &options).map_err(Error::task)?;
         }
+        if !names_first {
+            self.find_names(sentences, &mut certificates)?;
+        }
         if let Some((lemmatizer, options)) = &self.lemmatizer {
             certificates.lemmas = lemmatizer.decode(sentences, options).map_err(Error::task)?;
-        }
-        if let Some(names) = &self.names {
-            let options = NerOptions::new().confidence(self.confidence);
-            certificates.entities = names.decode(sentences, &options).map_err(Error::task)?;
         }
         if let Some(parser) = &self.parser {
             let options = ParserOptions::new().confidence(self.confidence);
             certificates.tree = parser.decode(sentences, &options).map_err(Error::task)?;
         }
         Ok(certificates)
+    }
+
+    fn find_names(&self, sentences: &mut [Sentence], certificates: &mut Certificates) -> Result<(), Error> {
+        if let Some(names) = &self.names {
+            let options = NerOptions::new().confidence(self.confidence);
+            certificates.entities = names.decode(sentences, &options).map_err(Error::task)?;
+        }
+        Ok(())
     }
 
     /// The problems that the engine solves to annotate these sentences, with their answers, and the name of the task that

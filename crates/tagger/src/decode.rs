@@ -295,6 +295,9 @@ impl Worker {
             }
             // Only the first parameter group is kept: nearly all models have no other.
             sums.add((extractor, features), (table, group == 0), word, |_| {}, scores);
+            if group == 0 {
+                tagger.name_hint().add(sentence, word, scores);
+            }
         });
     }
 }

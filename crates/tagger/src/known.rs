@@ -69,7 +69,7 @@ impl Tagger {
     }
 
     /// The labels that are this tag, or have it as one of their halves.
-    fn labels_of(&self, tag: &str) -> Vec<u32> {
+    pub(crate) fn labels_of(&self, tag: &str) -> Vec<u32> {
         let labels = self.chain().labels().names().iter().enumerate();
         let fits = |label: &str| label == tag || label.split(JOINT).any(|half| half == tag);
         labels.filter(|(_, label)| fits(label)).map(|(number, _)| number as u32).collect()

@@ -6,7 +6,7 @@ use consonant_learn::hash::Fingerprint;
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::settings::{InputFile, Named};
 use consonant_learn::table::Precision;
-use consonant_learn::trainer::Run;
+use consonant_learn::trainer::{Parameter, Run};
 use consonant_sequence::features::{Extractor, FeatureBuffer, Resources, Templates};
 use consonant_sequence::inference::Candidates;
 use consonant_sequence::{
@@ -17,9 +17,9 @@ use consonant_task::{Data, Task, Trained, Watch, open_file, read_file};
 use consonant_text::Sentence;
 use rustc_hash::FxHashSet;
 
-use crate::decode::TaggerOptions;
 use crate::features::{built_in_templates, templates_beside_tags};
 use crate::model::{Description, store};
+use crate::names;
 use crate::view::View;
 use crate::{Column, ConstantWords, TagDictionary, Tagger, TaggerError};
 
@@ -251,17 +251,24 @@ impl Corpora<'_> {
         // Trainers measure sentences one by one, so what documents add shows only in the stored model.
         if let Some(dev) = self.dev.as_ref().filter(|_| !constant.is_empty()) {
             let whole = write(&described, &trained, Precision::Single);
-            described.accuracy = Some(self.stored_accuracy(&whole, dev.text)?);
+            described.accuracy = Some(Self::stored_accuracy(&whole, dev.text)?);
         }
         trained.prune(settings.prune);
         let precision = if settings.half { Precision::Half } else { Precision::Single };
         let mut model = write(&described, &trained, precision);
         let smaller = settings.half || settings.prune > 0.0;
         let precision_loss = match (&self.dev, described.accuracy) {
-            (Some(dev), Some(whole)) if smaller => Some(whole - self.stored_accuracy(&model, dev.text)?),
+            (Some(dev), Some(whole)) if smaller => Some(whole - Self::stored_accuracy(&model, dev.text)?),
             _ => None,
         };
-        Tagger::open(&Model::from_bytes(&model.to_bytes())?)?.store_names(&mut model, self.sentences);
+        let tagger = Tagger::open(&Model::from_bytes(&model.to_bytes())?)?;
+        tagger.store_names(&mut model, self.sentences);
+        let margin = described.settings.training.given(Parameter::MARGIN).unwrap_or(1.0) as f32;
+        let (hint, more) = match &self.dev {
+            Some(dev) => names::learn(&tagger, dev.text, margin)?,
+            None => Default::default(),
+        };
+        hint.store(&mut model);
         let mut summary = format!("epoch {}", trained.epoch);
         if let Some(accuracy) = described.accuracy {
             summary += &format!(", dev {METRIC} {:.2}%", 100.0 * accuracy);
@@ -270,25 +277,16 @@ impl Corpora<'_> {
         if let Some(loss) = precision_loss {
             summary += &format!(", what was left out of the file costs {:.3} points", 100.0 * loss);
         }
+        if more > 0 {
+            summary += &format!(", names set {more} more words right");
+        }
         Ok(Trained { model, epoch: trained.epoch, score: described.accuracy, summary })
     }
 
     /// The dev accuracy of a model as it is stored.
-    fn stored_accuracy(&self, model: &ModelWriter, dev: &[Sentence]) -> Result<f64, TaggerError> {
+    fn stored_accuracy(model: &ModelWriter, dev: &[Sentence]) -> Result<f64, TaggerError> {
         let tagger = Tagger::open(&Model::from_bytes(&model.to_bytes())?)?;
-        let mut tagged = dev.to_vec();
-        tagger.decode(&mut tagged, &TaggerOptions::default())?;
-        let column = self.settings.column;
-        let (mut gold, mut found) = (String::new(), String::new());
-        let (mut right, mut all) = (0usize, 0usize);
-        for (before, after) in dev.iter().zip(&tagged) {
-            for word in 0..before.len() {
-                if let Some(gold) = column.label(before, word, &mut gold) {
-                    right += usize::from(column.label(after, word, &mut found) == Some(gold));
-                    all += 1;
-                }
-            }
-        }
+        let (right, all) = tagger.count_right(dev)?;
         Ok(right as f64 / all.max(1) as f64)
     }
 }

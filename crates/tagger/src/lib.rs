@@ -33,6 +33,7 @@ mod features;
 mod known;
 mod learn;
 mod model;
+mod names;
 mod parts;
 mod script;
 mod view;

@@ -19,6 +19,7 @@ use serde_json::json;
 use crate::decode::{TaggerOptions, Worker};
 use crate::known::Knowledge;
 use crate::learn::{self, TaggerSettings};
+use crate::names::NameHint;
 use crate::view::View;
 use crate::{Column, ConstantWords, TagDictionary, TaggerError};
 
@@ -48,6 +49,7 @@ pub struct Tagger {
     constant: Arc<ConstantWords>,
     description: Arc<Description>,
     known: Arc<Knowledge>,
+    hint: Arc<NameHint>,
     calibration: Option<Arc<Calibration>>,
     names: Option<FeatureNames>,
     pub(crate) workers: Workers<Worker>,
@@ -92,17 +94,20 @@ impl Task for Tagger {
         let view = View::new(description.settings.given);
         let templates = Templates::compile(&model.text("templates")?, view.columns(), &resources)?;
         let dictionary = TagDictionary::open(model, chain.labels().len())?.map(Arc::new);
-        Ok(Self {
+        let tagger = Self {
             extractor: Extractor::new(Arc::new(templates), resources),
             chain,
             dictionary,
             constant: Arc::new(ConstantWords::open(model)?),
             description: Arc::new(description),
             known: Arc::default(),
+            hint: Arc::default(),
             calibration: Calibration::open(model)?.map(Arc::new),
             names: FeatureNames::open(model, TASK)?,
             workers: Workers::new(),
-        })
+        };
+        let hint = NameHint::new(&tagger, NameHint::strength(model)?);
+        Ok(tagger.hinted(hint))
     }
 
     fn decode(&self, items: &mut [Sentence], options: &TaggerOptions) -> Result<Vec<Unit>, TaggerError> {
@@ -182,6 +187,33 @@ impl Tagger {
 
     pub(crate) fn with_knowledge(&self, known: Arc<Knowledge>) -> Self {
         Self { known, ..self.clone() }
+    }
+
+    /// What names say of tags.
+    pub(crate) fn name_hint(&self) -> &NameHint {
+        &self.hint
+    }
+
+    pub(crate) fn hinted(&self, hint: NameHint) -> Self {
+        Self { hint: Arc::new(hint), ..self.clone() }
+    }
+
+    /// How many words have the label that they have in these sentences, and how many have one there.
+    pub(crate) fn count_right(&self, sentences: &[Sentence]) -> Result<(usize, usize), TaggerError> {
+        let mut tagged = sentences.to_vec();
+        self.tag(&mut tagged, &TaggerOptions::default())?;
+        let column = self.column();
+        let (mut gold, mut found) = (String::new(), String::new());
+        let (mut right, mut all) = (0, 0);
+        for (before, after) in sentences.iter().zip(&tagged) {
+            for word in 0..before.len() {
+                if let Some(gold) = column.label(before, word, &mut gold) {
+                    right += usize::from(column.label(after, word, &mut found) == Some(gold));
+                    all += 1;
+                }
+            }
+        }
+        Ok((right, all))
     }
 
     /// The words that keep one label through a document.

@@ -337,3 +337,40 @@ fn flipped_bits_are_noticed() {
         assert!(Model::from_bytes(&bytes[..at]).is_err(), "cut at {at}");
     }
 }
+
+/// Words that nobody saw in training and that look like others are names where a layer of names says so, and what names say is stored only if
+/// it sets words of dev right.
+#[test]
+fn words_in_names_are_proper_nouns_where_dev_data_shows_it() {
+    let text = |word: &str, upos: &str, misc: &str| {
+        let row = |id: u8, form: &str, upos: &str, misc: &str| {
+            format!("{id}\t{form}\t_\t{upos}\t_\t_\t_\t_\t_\t{misc}\n")
+        };
+        row(1, "un", "DET", "_") + &row(2, word, upos, misc) + &row(3, "balar", "VERB", "_") + "\n"
+    };
+    let read = |text: String| -> Vec<Sentence> {
+        SentenceReader::conllu(text.as_bytes(), "made").collect::<Result<_, _>>().unwrap()
+    };
+    let mut training = corpus(200, 3);
+    let endings = ["bal", "tor", "min", "kes"];
+    training.extend(read(endings.map(|stem| text(&format!("{stem}or"), "PROPN", "_")).concat().repeat(10)));
+    let named = ["pelo", "rodo", "zilo", "dubo"].map(|word| text(word, "PROPN", "NER=B-PER")).concat();
+    let mut dev = corpus(40, 4);
+    dev.extend(read(named.repeat(2)));
+    let tagger = |dev: &[Sentence]| {
+        let trained = train(&training, Some(dev), TaggerSettings::new().column(Column::Upos)).unwrap();
+        (trained.summary.clone(), Tagger::open(&trained.open().unwrap()).unwrap())
+    };
+    let tag = |tagger: &Tagger, misc: &str| {
+        let mut sentences = read(text("vedo", "_", misc));
+        tagger.decode(&mut sentences, &TaggerOptions::new()).unwrap();
+        sentences[0].upos(1).to_owned()
+    };
+    let (summary, with_names) = tagger(&dev);
+    assert!(summary.contains("names set"), "{summary}");
+    assert_eq!(tag(&with_names, "NER=B-LOC"), "PROPN");
+    assert_eq!(tag(&with_names, "_"), "NOUN");
+    let (summary, without) = tagger(&corpus(40, 4));
+    assert!(!summary.contains("names set"), "{summary}");
+    assert_eq!(tag(&without, "NER=B-LOC"), "NOUN");
+}
