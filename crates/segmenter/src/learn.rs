@@ -41,6 +41,8 @@ consonant_task::settings! {
         min_count: u32 = 1, "N", research;
         /// Trains by so many orders of the data and takes the mean of the weights: steadier, in so many times the time.
         orders: usize = 1, "N" in 1.0..=64.0;
+        /// Leaves out weights closer to zero than this, for a smaller model.
+        prune: f32 = 0.0, "WEIGHT" in 0.0..;
         /// Stores weights in half precision.
         half: bool = false, "";
         /// Seed of the random order of paragraphs.
@@ -135,7 +137,7 @@ pub(crate) fn train(
     };
 
     let training = corpus.with_margin(settings.training.clone(), MARGIN)?;
-    let trained = train_orders(settings.orders, settings.seed, |order, seed| {
+    let mut trained = train_orders(settings.orders, settings.seed, |order, seed| {
         let run = watch.run(None, "F1");
         let run = Run {
             epochs: settings.epochs.unwrap_or(if training.algorithm().is_batch() { 200 } else { 20 }),
@@ -153,6 +155,7 @@ pub(crate) fn train(
         });
         train_chain(&corpus, &training.clone().into(), held, run)
     })?;
+    trained.prune(settings.prune);
     let score = match dev {
         Some(_) => Some(measure(&trained.predict(&dev_sentences, Some(&candidates), None)?)),
         None => None,
