@@ -135,6 +135,7 @@ impl Task for Lemmatizer {
     }];
     const FORMATS: &'static [Format] = &[Format::Conllu];
     const READS: Reads = Reads::Tags;
+    const CONTINUES: bool = true;
 
     type Item = Sentence;
     type Settings = LemmatizerSettings;
@@ -170,7 +171,18 @@ impl Task for Lemmatizer {
                 false => Column::Upos,
             });
         let feats = settings.feats.unwrap_or(has_feats && given != Column::UposFeats);
-        let one = |column: Column, watch: &mut Watch<'_>| {
+        if let Some(initial) = data.initial {
+            let theirs = Self::open(initial)?;
+            if theirs.given() != given {
+                let (theirs, ours) = (theirs.given(), given);
+                return Err(Usage(format!("the model to go on from reads {theirs}, not {ours}; give --given {theirs}")).into());
+            }
+        }
+        // Each chain goes on from its own.
+        let one = |column: Column, section: &str, watch: &mut Watch<'_>| {
+            let initial = data.initial.filter(|model| model.has(section));
+            let initial = initial.map(|model| model.inner(section)).transpose()?;
+            let data = &data.going_on_from(initial.as_ref());
             let mut chain = TaggerSettings::new()
                 .column(column)
                 .given(given)
@@ -185,15 +197,15 @@ impl Task for Lemmatizer {
                 .parts(column == Column::Feats);
             chain.training = settings.training.clone();
             watch.note(format!("{column}:"));
-            Tagger::train(data, &chain, watch)
+            Ok::<_, LemmatizerError>(Tagger::train(data, &chain, watch)?)
         };
         let has_lemmas = words().any(|(sentence, word)| sentence.lemma(word) != "_");
-        let lemmas = (has_lemmas || !feats).then(|| one(Column::Lemma, watch)).transpose()?;
+        let lemmas = (has_lemmas || !feats).then(|| one(Column::Lemma, "lemmas", watch)).transpose()?;
         // A checkpoint belongs to one chain.
         if lemmas.is_some() {
             watch.checkpoint = None;
         }
-        let feats = feats.then(|| one(Column::Feats, watch)).transpose()?;
+        let feats = feats.then(|| one(Column::Feats, "feats", watch)).transpose()?;
         let settings =
             LemmatizerSettings { given: Some(given), feats: Some(feats.is_some()), ..settings.clone() };
         let feats_accuracy = feats.as_ref().and_then(|feats| feats.score);

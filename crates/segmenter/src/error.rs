@@ -19,4 +19,12 @@ pub enum SegmenterError {
         "the training data has no boundaries to learn from; give CoNLL-U with sentences of more than one token"
     )]
     NoBoundaries,
+    /// The model to go on from looks back another number of boundaries.
+    #[error("the model to go on from looks {theirs} boundaries back, not {ours}; give --order {theirs}")]
+    Order {
+        /// What the model does.
+        theirs: usize,
+        /// What was asked for.
+        ours: usize,
+    },
 }

@@ -8,11 +8,11 @@ use consonant_sequence::inference::Candidates;
 use consonant_sequence::{
     Algorithm, CorpusBuilder, CorpusOptions, Dev, Pairs, Training, train as train_chain, train_orders,
 };
-use consonant_task::{Data, Trained, Watch};
+use consonant_task::{Data, Task, Trained, Watch};
 use consonant_text::Sentence;
 use rustc_hash::FxHashMap;
 
-use crate::SegmenterError;
+use crate::{Segmenter, SegmenterError};
 use crate::atoms::{Atom, Atoms, Class, Cuts, Space, cut_key};
 use crate::features::Extractor;
 use crate::item::Piece;
@@ -65,11 +65,15 @@ pub(crate) fn train(
     let dev = data.dev.map(sentences_of);
     let dev = dev.as_deref();
     let passages = Passage::read(sentences);
-    let cuts = find_cuts(&passages);
-    let inner_spaces = passages.iter().any(Passage::has_inner_spaces);
+    let initial = data.initial.map(Segmenter::open).transpose()?;
+    let older = initial.as_ref().and_then(Segmenter::learned);
+    let mut cuts = initial.as_ref().map_or_else(Cuts::default, |initial| initial.cuts().clone());
+    cuts.extend(find_cuts(&passages));
+    let inner_spaces =
+        older.is_some_and(|older| older.inner_spaces) || passages.iter().any(Passage::has_inner_spaces);
     let mut reader =
         Reader { extractor: Extractor::default(), statistics: None, atoms: Vec::new(), gaps: Vec::new() };
-    let statistics = reader.statistics(&passages, &cuts);
+    let statistics = reader.statistics(&passages, &cuts, older.map(|older| &older.statistics));
     reader.statistics = Some(statistics.clone());
 
     let options = CorpusOptions {
@@ -78,7 +82,13 @@ pub(crate) fn train(
         pairs: Pairs::All,
         ..CorpusOptions::default()
     };
-    let mut builder = CorpusBuilder::new(options);
+    let mut builder = match older {
+        Some(older) if older.chain.order() != settings.order => {
+            return Err(SegmenterError::Order { theirs: older.chain.order(), ours: settings.order });
+        }
+        Some(older) => CorpusBuilder::continuing(options, &older.chain),
+        None => CorpusBuilder::new(options),
+    };
     let mut gaps = 0;
     for passage in &passages {
         let mut length = 0;
@@ -170,7 +180,12 @@ pub(crate) fn train(
         fingerprint: fingerprint(&passages),
         inner_spaces,
     };
-    let mut model = store(&described, &statistics, &Multiwords::learn(sentences), &cuts);
+    let multiwords = Multiwords::learn(sentences);
+    let multiwords = match &initial {
+        Some(initial) => multiwords.after(&initial.multiwords),
+        None => multiwords,
+    };
+    let mut model = store(&described, &statistics, &multiwords, &cuts);
     trained.store(&mut model, if settings.half { Precision::Half } else { Precision::Single });
     let mut summary = format!("epoch {}", trained.epoch);
     if let Some(score) = score {
@@ -214,7 +229,12 @@ struct Reader {
 }
 
 impl Reader {
-    fn statistics(&mut self, passages: &[Passage], cuts: &Cuts) -> Statistics {
+    fn statistics(
+        &mut self,
+        passages: &[Passage],
+        cuts: &Cuts,
+        older: Option<&Statistics>,
+    ) -> Statistics {
         let mut builder = StatisticsBuilder::default();
         let mut keys = Vec::new();
         for passage in passages {
@@ -223,7 +243,7 @@ impl Reader {
             keys.extend(self.atoms.iter().map(|atom| self.extractor.low(atom.of(&passage.text))));
             builder.add(&passage.text, &self.atoms, |at| keys[at]);
         }
-        builder.finish()
+        builder.finish(older)
     }
 
     fn read(&mut self, passage: &Passage, cuts: &Cuts) {

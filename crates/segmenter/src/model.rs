@@ -96,12 +96,17 @@ impl Segmenter {
         &self.cuts
     }
 
-    /// The chain over gaps, if there is one.
-    pub fn chain(&self) -> Option<&ChainModel> {
+    /// What it learned, if it goes by no rules.
+    pub(crate) fn learned(&self) -> Option<&Learned> {
         match &self.boundaries {
             Boundaries::Rules(_) => None,
-            Boundaries::Learned(learned) => Some(&learned.chain),
+            Boundaries::Learned(learned) => Some(learned),
         }
+    }
+
+    /// The chain over gaps, if there is one.
+    pub fn chain(&self) -> Option<&ChainModel> {
+        self.learned().map(|learned| &*learned.chain)
     }
 }
 
@@ -117,6 +122,7 @@ impl Task for Segmenter {
         formats: &[Format::Conllu],
     }];
     const FORMATS: &'static [Format] = &[Format::Text, Format::Columns, Format::Jsonl];
+    const CONTINUES: bool = true;
 
     type Item = Piece;
     type Settings = SegmenterSettings;

@@ -63,14 +63,12 @@ impl StatisticsBuilder {
         }
     }
 
-    /// The table.
-    pub fn finish(self) -> Statistics {
-        let mut words: Vec<(u64, u8)> = self
-            .counts
-            .into_iter()
-            .map(|(key, counts)| (key, counts.byte()))
-            .filter(|&(_, byte)| byte != 0)
-            .collect();
+    /// The table. What an older one says stays as it is: weights were learned with it.
+    pub fn finish(self, older: Option<&Statistics>) -> Statistics {
+        let new = self.counts.into_iter().map(|(key, counts)| (key & !BYTE, counts.byte()));
+        let known = older.into_iter().flat_map(Statistics::words);
+        let words: FxHashMap<u64, u8> = new.filter(|&(_, byte)| byte != 0).chain(known).collect();
+        let mut words: Vec<(u64, u8)> = words.into_iter().collect();
         words.sort_unstable();
         let mut slots = vec![0u64; (words.len() * 2).next_power_of_two()];
         for (key, byte) in words {
@@ -78,7 +76,7 @@ impl StatisticsBuilder {
             while slots[at] != 0 {
                 at = (at + 1) % slots.len();
             }
-            slots[at] = key & !BYTE | u64::from(byte);
+            slots[at] = key | u64::from(byte);
         }
         Statistics { slots: Section::from_slice(&slots) }
     }
@@ -107,6 +105,11 @@ impl Statistics {
             at = (at + 1) % slots.len();
         }
         0
+    }
+
+    fn words(&self) -> impl Iterator<Item = (u64, u8)> {
+        let slots = self.slots.iter().filter(|&&slot| slot != 0);
+        slots.map(|slot| (slot & !BYTE, (slot & BYTE) as u8))
     }
 
     /// Puts the table into a model.
@@ -138,9 +141,16 @@ mod tests {
         let key = |word: &str| hash::key(word.to_lowercase().as_bytes());
         let mut builder = StatisticsBuilder::default();
         builder.add(text, &atoms, |at| key(atoms[at].of(text)));
-        let statistics = builder.finish();
+        let statistics = builder.finish(None);
         assert_eq!(statistics.get(key("etc")), 1 | 5 << 2 | 5 << 5);
         assert_eq!(statistics.get(key("the")), 2 | 3 << 5);
         assert_eq!((statistics.get(key("once")), statistics.get(key("never"))), (0, 0));
+        let text = "never The never The";
+        let atoms: Vec<Atom> = Atoms::new(text, 0, &cuts).collect();
+        let mut builder = StatisticsBuilder::default();
+        builder.add(text, &atoms, |at| key(atoms[at].of(text)));
+        let more = builder.finish(Some(&statistics));
+        assert_eq!((more.get(key("the")), more.get(key("etc"))), (2 | 3 << 5, 1 | 5 << 2 | 5 << 5));
+        assert_eq!(more.get(key("never")), 1 | 5 << 5);
     }
 }

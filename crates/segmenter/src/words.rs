@@ -71,6 +71,17 @@ impl Multiwords {
         multiwords
     }
 
+    /// With what an older table knows and this one does not.
+    pub fn after(mut self, older: &Self) -> Self {
+        for (form, words) in &older.forms {
+            self.forms.entry(form.clone()).or_insert_with(|| words.clone());
+        }
+        self.suffixes.extend_from_slice(&older.suffixes);
+        self.sort_suffixes();
+        self.suffixes.dedup();
+        self
+    }
+
     fn learn_suffixes(&mut self, whole: &FxHashMap<String, usize>) {
         let mut types: FxHashMap<&str, usize> = FxHashMap::default();
         for (form, words) in &self.forms {

@@ -245,3 +245,33 @@ fn a_model_keeps_every_character() {
         })
         .expect("every text is kept");
 }
+
+/// Who goes on from a model keeps its contractions and what it knows of words, and learns what the new data have.
+#[test]
+fn a_segmenter_can_be_gone_on_from() {
+    let row = |id: &str, form: &str, misc: &str| format!("{id}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{misc}\n");
+    let one = |verb: &str| {
+        let verb = row("1", verb, "_") + &row("2", "at", "_") + &row("3", "#home", "_");
+        verb + &row("4-5", "delle", "_") + &row("4", "di", "_") + &row("5", "le", "_") + "\n"
+    };
+    let text: String = ["stay", "sleep", "eat", "sing"].map(|verb| format!("# newpar\n{}", one(verb))).concat();
+    let more: Vec<Piece> = SentenceReader::conllu(text.repeat(3).as_bytes(), "more")
+        .map(|sentence| Piece::from(sentence.expect("good CoNLL-U")))
+        .collect();
+    let settings = SegmenterSettings::new().epochs(10);
+    let first = train(treebank(), &settings).unwrap().open().unwrap();
+    let mut data = Data::new(&more);
+    data.initial = Some(&first);
+    let second = Segmenter::train(&data, &settings, &mut Watch::none()).unwrap();
+    let segmenter = Segmenter::open(&second.open().unwrap()).unwrap();
+    let words = |text: &str| -> Vec<Vec<String>> {
+        let document = segmenter.segment(text).unwrap();
+        let words = |sentence: &Sentence| (0..sentence.len()).map(|word| sentence.form(word).to_owned()).collect();
+        document.sentences().iter().map(words).collect()
+    };
+    assert_eq!(words("He does't know Mr. Jones. Where is he?").len(), 2);
+    assert_eq!(words("She isn't there!"), [["She", "is", "n't", "there", "!"]]);
+    assert_eq!(words("sleep at #home delle"), [["sleep", "at", "#home", "di", "le"]]);
+    let refused = Segmenter::train(&data, &settings.order(2usize), &mut Watch::none()).unwrap_err();
+    assert!(refused.to_string().contains("--order 1"), "{refused}");
+}

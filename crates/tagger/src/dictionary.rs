@@ -35,9 +35,27 @@ impl TagDictionary {
             .filter_map(|(word, (_, labels))| labels.map(|labels| (word, labels)))
             .collect();
         kept.sort_unstable();
+        Self::from_rows(kept)
+    }
+
+    /// With the words and labels of an older one, whose labels have the same numbers.
+    pub(crate) fn after(&self, older: &Self) -> Self {
+        let rows = |of: &Self| -> Vec<(u64, Vec<u32>)> {
+            of.words.iter().filter_map(|&word| Some((word, of.get(word)?.to_vec()))).collect()
+        };
+        let mut all = rows(self);
+        all.extend(rows(older));
+        all.sort_by_key(|(word, _)| *word);
+        all.dedup_by(|next, row| next.0 == row.0 && { row.1.append(&mut next.1); true });
+        Self::from_rows(all)
+    }
+
+    /// From words in order.
+    fn from_rows(rows: Vec<(u64, Vec<u32>)>) -> Self {
         let mut dictionary = Self { starts: vec![0], ..Self::default() };
-        for (word, mut labels) in kept {
+        for (word, mut labels) in rows {
             labels.sort_unstable();
+            labels.dedup();
             dictionary.words.push(word);
             dictionary.labels.extend(labels);
             dictionary.starts.push(dictionary.labels.len() as u32);
@@ -106,5 +124,9 @@ mod tests {
         assert_eq!(dictionary.get(11), None);
         assert_eq!(dictionary.get(12), None);
         assert_eq!(dictionary.len(), 1);
+        let older = TagDictionary::build([(10, Some(1)), (10, Some(2)), (13, Some(3))].into_iter(), 1);
+        let both = dictionary.after(&older);
+        assert_eq!((both.get(10), both.get(13)), (Some(&[0, 1, 2][..]), Some(&[3][..])));
+        assert_eq!(both.len(), 2);
     }
 }

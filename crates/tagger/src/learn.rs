@@ -177,7 +177,11 @@ fn prepare<'s>(data: &Data<'s, Sentence>, settings: &'s TaggerSettings) -> Resul
     let corpus = builder.finish()?;
     let dictionary = match settings.dictionary {
         0 => TagDictionary::default(),
-        least => build_dictionary(sentences, view, column, corpus.labels(), least),
+        least => {
+            let dictionary = build_dictionary(sentences, view, column, corpus.labels(), least);
+            let older = initial.as_ref().and_then(Tagger::dictionary);
+            older.map_or(dictionary.clone(), |older| dictionary.after(older))
+        }
     };
     let dev = match dev {
         None => None,

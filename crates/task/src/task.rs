@@ -183,6 +183,15 @@ impl<'d, I> Data<'d, I> {
         self
     }
 
+    /// The same items, to go on from another model or from none.
+    #[must_use]
+    pub fn going_on_from<'e>(&self, initial: Option<&'e Model>) -> Data<'e, I>
+    where
+        'd: 'e,
+    {
+        Data { sources: self.sources.clone(), initial, ..*self }
+    }
+
     /// The items of a source; none where it was left out.
     pub fn source(&self, number: usize) -> &'d [I] {
         self.sources.get(number).copied().unwrap_or_default()
