@@ -158,6 +158,8 @@ impl Extractor {
         add(&[u64::from(self.quoted[at]), a0.low, b0.shape]);
         add(&[case, b1.shape, b0.shape, u64::from(b1.known >> 5), a0.class as u64]);
         add(&[case, b0.shape, a0.low]);
+        // An abbreviation is one whatever follows.
+        add(&[self.before[at]]);
     }
 }
 
