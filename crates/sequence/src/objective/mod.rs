@@ -71,11 +71,13 @@ impl<'a> Objective<'a> {
         for piece in &diagram.pieces {
             match (&piece.variables, piece.nota) {
                 (Variables::Offsets(_), Some(nota)) => {
+                    let both = piece.factors.len() > 2;
                     let negatives = match (nota, &negatives) {
                         (Nota::Threshold { .. }, Some(chosen)) => chosen.clone(),
-                        _ => Negatives::choose(corpus, nota, seed),
+                        _ => Negatives::choose(corpus, nota, both, seed),
                     };
-                    terms.push(Term::Nota(NotaPiece::new(corpus, group(&piece.factors[0]), negatives)?));
+                    let group = group(&piece.factors[0]);
+                    terms.push(Term::Nota(NotaPiece::new(corpus, group, both, negatives)?));
                 }
                 (Variables::Offsets(offsets), None) if offsets.len() == 1 => {
                     local.add(piece, offsets[0], group)
