@@ -49,7 +49,7 @@ consonant_task::settings! {
         algorithm training: Training = Algorithm::AveragedPerceptron;
         /// How labels of one word in several places agree.
         consistency: Consistency = Consistency::None, "none|words|patterns";
-        /// How entities become labels: bio or bioes.
+        /// How entities become labels: bio, bioes, or io without a mark where a name begins.
         scheme: LabelScheme = LabelScheme::Bioes, "SCHEME";
         /// Passes over the data (default: 25, or 12 without dev data; 200 iterations for L-BFGS).
         epochs: Option<usize> = None, "N" in 1.0..;
@@ -69,6 +69,9 @@ consonant_task::settings! {
         /// How much agreement counts beside the sentence's own chain (default: what is best on dev, or on
         /// halves of the training data).
         strength: Option<f32> = None, "NUMBER" in 0.0..;
+        /// What the word model's scores are multiplied with, to be on the scale of the sentence's (default: what makes
+        /// both as likely as they are right on halves of the training data).
+        scale: Option<f32> = None, "NUMBER" in 0.0.., research;
         /// Lets words agree document by document, or over all that is decoded together (default: by document
         /// where documents are marked).
         scope: Option<Scope> = None, "document|set", research;
@@ -168,7 +171,7 @@ impl Lesson<'_> {
     pub(crate) fn learn(&self, watch: &mut Watch<'_>) -> Result<Trained, NerError> {
         let Self { sentences, dev, features, settings, numbered, .. } = *self;
         let gold_of = |sentences: &[Sentence]| -> Vec<Vec<String>> {
-            sentences.iter().map(|sentence| gold_labels(sentence, settings.scheme.into())).collect()
+            sentences.iter().map(|sentence| gold_labels(sentence, settings.scheme)).collect()
         };
         let gold = gold_of(sentences);
         if gold.iter().flatten().all(|label| label == "O") {
@@ -258,7 +261,9 @@ impl Lesson<'_> {
         // Patterns are learned from halves; whether agreement is of use is asked of dev and halves alike.
         let asks_halves = settings.consistency == Consistency::Patterns
             || (enough
-                && (settings.strength.is_none() && agrees || settings.bias.is_none() && dev.is_none()));
+                && (settings.strength.is_none() && agrees
+                    || settings.scale.is_none() && settings.consistency == Consistency::Words
+                    || settings.bias.is_none() && dev.is_none()));
         let mut halves = match asks_halves && !is_interrupted() {
             true => choice::halves(self, &described, corpus.labels(), interrupt)?,
             false => Vec::new(),
@@ -299,7 +304,8 @@ impl Lesson<'_> {
                 let how = (&described.settings, scope, trained.epoch, interrupt);
                 words = crate::words::learn(sentences, &gold, features, &ordinary, corpus.labels(), how)?;
                 described.settings.scope = Some(scope);
-                Agreement::words(ordinary, ChainModel::open(&Model::from_bytes(&words)?)?, scope)
+                let chain = ChainModel::open(&Model::from_bytes(&words)?)?;
+                Agreement::words(ordinary, chain, scope, settings.scale.unwrap_or(1.0))
             }
             Consistency::Patterns => {
                 let ordinary = OrdinaryWords::find(sentences, &gold);
@@ -320,6 +326,15 @@ impl Lesson<'_> {
             let agreements = (0..first_half).map(|_| model.agreement.clone()).chain(own);
             for (trial, agreement) in trials.iter_mut().zip(agreements) {
                 trial.set_agreement(agreement);
+            }
+            if settings.scale.is_none() && consistency == Consistency::Words {
+                let scale = crate::words::scale(&trials[first_half..]).unwrap_or(1.0);
+                model.agreement.set_scale(scale);
+                for trial in &mut trials {
+                    let mut agreement = trial.model.agreement.clone();
+                    agreement.set_scale(scale);
+                    trial.set_agreement(agreement);
+                }
             }
             if settings.strength.is_none() {
                 model.strength = choice::strength(&mut trials[..telling], model.bias, &is_interrupted)?;
@@ -349,6 +364,7 @@ impl Lesson<'_> {
             }
         }
         (described.settings.bias, described.settings.strength) = (Some(model.bias), Some(model.strength));
+        described.settings.scale = model.agreement.scale();
         let mut writer = begin(&described);
         model.agreement.store(&mut writer, &words);
         // Models of halves are for training alone: nobody inspects them.

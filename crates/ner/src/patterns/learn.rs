@@ -72,7 +72,7 @@ impl PatternTask {
         labels: &Labels,
         ordinary: &OrdinaryWords,
     ) -> Result<(), NerError> {
-        let scheme = half.model.scheme();
+        let scheme = half.model.description.settings.scheme;
         let number = self.transitions.len();
         self.transitions.push(half.model.transitions.to_vec());
         let scores = half.biased(bias)?.scores;
