@@ -14,7 +14,7 @@ use crate::corpus::Corpus;
 use crate::decoding::{Assembly, Rule};
 use crate::diagram::{Decoding, Diagram, Nota};
 use crate::inference::{Candidates, TransitionMask, Update, Workspace};
-use crate::objective::{EarlyUpdate, Negatives, Objective, Scaling, sentence_scores};
+use crate::objective::{EarlyUpdate, Joint, Negatives, Objective, Scaling, Ties, sentence_scores};
 use crate::{Sentences, SequenceError, UNKNOWN};
 
 /// What to train.
@@ -260,6 +260,39 @@ pub fn train<'a>(
         rule.scales = learn_scales(corpus, &weights, threads)?;
     }
     Ok(TrainedChain { corpus, rule, weights, diagram, epoch: epoch + done, best, history, stop })
+}
+
+/// Trains a chain of first order together with what ties its sentences, by a perceptron or another method that compares
+/// gold with what is found. Returns the weights of the ties, too.
+pub fn train_jointly<'a, T: Ties>(
+    corpus: &'a Corpus,
+    plan: &Plan,
+    ties: &T,
+    mut run: Run<'_>,
+) -> Result<(TrainedChain<'a>, Vec<f32>), SequenceError> {
+    let algorithm = plan.training.algorithm();
+    if algorithm.method().needs_gradient()
+        || algorithm.objective() != Kind::Likelihood
+        || plan.diagram.is_some()
+    {
+        return Err(SequenceError::Unsupported(format!(
+            "`{}` cannot train chains together with their ties; use `averaged-perceptron` or another method that decodes sentences",
+            algorithm.name()
+        )));
+    }
+    let diagram = Diagram::likelihood(1);
+    let rule = Rule::of(&diagram);
+    let objective = Joint::new(corpus, plan.mask.as_ref(), ties)?;
+    if let Some(initial) =
+        run.initial.take().or_else(|| Some(corpus.base.as_ref()?.initial_weights(corpus, 1)))
+    {
+        let own = std::iter::repeat_n(0.0, ties.parameters());
+        run.initial = Some(initial.into_iter().chain(own).collect());
+    }
+    let trained = trainer::train(&objective, &Algorithm::for_method(&plan.training)?, run)?;
+    let Outcome { mut weights, epoch, best, history, stop } = trained;
+    let own = weights.split_off(corpus.space.group_size());
+    Ok((TrainedChain { corpus, rule, weights, diagram, epoch, best, history, stop }, own))
 }
 
 /// A part of the training of NOTA that comes before the last.

@@ -1,13 +1,14 @@
 //! Every algorithm on generated sentences: it learns, its model comes back from a file, it can be continued.
 
+use consonant_learn::LearnError;
 use consonant_learn::hash::{combine, key};
 use consonant_learn::model::{Model, ModelWriter};
 use consonant_learn::table::Precision;
 use consonant_learn::trainer::{EpochReport, Run, TrainingAlgorithm};
 use consonant_sequence::inference::TransitionMask;
 use consonant_sequence::{
-    Algorithm, ChainModel, Corpus, CorpusBuilder, CorpusOptions, Dev, Diagram, Plan, SentenceKeys, Sentences,
-    SequenceError, TrainedChain, Training, train,
+    Algorithm, ChainModel, Corpus, CorpusBuilder, CorpusOptions, Dev, Diagram, Plan, ScoredSentence,
+    SentenceKeys, Sentences, SequenceError, Ties, TrainedChain, Training, train, train_jointly,
 };
 
 type Sentence = Vec<(u64, &'static str)>;
@@ -390,4 +391,70 @@ fn bad_input_is_refused_with_its_place() {
             algorithm.name()
         );
     }
+}
+
+/// Groups of so many sentences that nothing ties but a constant.
+struct Loose {
+    groups: Vec<Vec<usize>>,
+}
+
+impl Ties for Loose {
+    type Workspace = ();
+
+    fn workspace(&self) {}
+
+    fn parameters(&self) -> usize {
+        1
+    }
+
+    fn groups(&self) -> &[Vec<usize>] {
+        &self.groups
+    }
+
+    fn decode(
+        &self,
+        _: usize,
+        sentences: Vec<ScoredSentence>,
+        weights: &[f32],
+        (): &mut (),
+    ) -> Result<Vec<Vec<u32>>, LearnError> {
+        assert_eq!(weights, [0.0]);
+        // The scores are those of the path, step by step.
+        for sentence in &sentences {
+            let labels = sentence.nodes.len() / sentence.path.len();
+            let mut value = 0.0;
+            for (word, &label) in sentence.path.iter().enumerate() {
+                value += sentence.nodes[word * labels + label as usize];
+                if word > 0 {
+                    value +=
+                        sentence.steps[word - 1][sentence.path[word - 1] as usize * labels + label as usize];
+                }
+            }
+            assert!((f64::from(value) - sentence.value).abs() < 1e-3 * sentence.value.abs().max(1.0));
+        }
+        Ok(sentences.into_iter().map(|sentence| sentence.path).collect())
+    }
+
+    fn features(&self, _: usize, _: &[Vec<u32>], each: &mut dyn FnMut(usize, f32)) {
+        each(0, 1.0);
+    }
+}
+
+#[test]
+fn without_ties_a_joint_training_is_that_of_the_chain() {
+    let training_set = generate(60, 1);
+    let corpus = corpus(&training_set, CorpusOptions { order: 1, ..CorpusOptions::default() });
+    let plan: Plan = plain("averaged-perceptron", &[("margin", 1.0)]);
+    let run = || Run { epochs: 3, seed: 5, ..Run::default() };
+    let alone = train(&corpus, &plan, None, run()).unwrap();
+    let groups = (0..corpus.sentences().len()).map(|sentence| vec![sentence]).collect();
+    let (joint, own) = train_jointly(&corpus, &plan, &Loose { groups }, run()).unwrap();
+    assert_eq!((joint.weights, own), (alone.weights, vec![0.0]));
+    let pairs = (0..corpus.sentences().len() / 2).map(|pair| vec![2 * pair, 2 * pair + 1]).collect();
+    let (joint, _) = train_jointly(&corpus, &plan, &Loose { groups: pairs }, run()).unwrap();
+    let dev_set = generate(50, 6);
+    let dev = encode(&corpus, &dev_set);
+    assert!(accuracy(&dev, &joint.predict(&dev, None, None).unwrap()) > 0.9);
+    let likelihood = plain("likelihood", &[]);
+    assert!(train_jointly(&corpus, &likelihood, &Loose { groups: Vec::new() }, run()).is_err());
 }

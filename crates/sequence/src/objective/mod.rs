@@ -6,6 +6,7 @@
 
 mod chain;
 mod early_update;
+mod joint;
 mod local;
 mod nota;
 mod scaling;
@@ -22,6 +23,8 @@ use consonant_learn::sparse::{Gradient, SparseVector};
 
 use self::chain::{ChainPiece, ChainWorkspace};
 pub(crate) use self::early_update::EarlyUpdate;
+pub(crate) use self::joint::Joint;
+pub use self::joint::{ScoredSentence, Ties};
 use self::local::{LocalPieces, LocalWorkspace};
 use self::nota::{NotaPiece, NotaWorkspace};
 pub(crate) use self::scaling::{Scaling, scale_scores};
