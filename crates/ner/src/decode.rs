@@ -17,7 +17,6 @@ use consonant_text::document::ranges;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::documents::groups;
 use crate::features::FeatureReader;
 use crate::model::{Agreement, Scope};
 use crate::occurrences::{Occurrences, OrdinaryWords};
@@ -275,11 +274,11 @@ impl Ner {
     /// What is tied together in sentences, in order and with their document marks; nothing unless labels agree
     /// by patterns.
     pub fn ties(&self, sentences: &[Sentence]) -> Vec<Tie> {
-        let Agreement::Patterns { ordinary, .. } = &self.agreement else { return Vec::new() };
+        let Agreement::Patterns { ordinary, layout, .. } = &self.agreement else { return Vec::new() };
         let mut ties = Vec::new();
-        for group in groups(sentences) {
+        for group in layout.groups(sentences) {
             let members: Vec<&Sentence> = group.iter().map(|&number| &sentences[number]).collect();
-            let links = GroupLinks::read(&members, ordinary);
+            let links = GroupLinks::read(&members, ordinary, layout);
             ties.extend(
                 links.pairs().map(|pair| Tie { places: pair.map(|(member, words)| (group[member], words)) }),
             );
@@ -304,7 +303,7 @@ impl Ner {
     ) -> R {
         let members: Vec<&Sentence> = group.iter().map(|&number| &sentences[number]).collect();
         let scores: Vec<&SentenceScores> = group.iter().map(|&number| &scores[number]).collect();
-        let links = &GroupLinks::read(&members, ordinary);
+        let links = &GroupLinks::read(&members, ordinary, layout);
         let transitions = &self.transitions;
         let candidates = match look {
             _ if links.is_empty() => None,
@@ -366,7 +365,8 @@ impl Ner {
         let weights = self.strengthened(weights);
         let parts = (ordinary, layout, &weights[..]);
         let look = slack.map_or(Look::Reachable, Look::Near);
-        groups(sentences)
+        layout
+            .groups(sentences)
             .into_par_iter()
             .map_init(
                 || PatternDecoder::new(method, None),

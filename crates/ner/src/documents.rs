@@ -16,6 +16,15 @@ const MOST_POSTS: usize = 64;
 /// linkage, two sentences being linked if they share more than four distinct words. Groups are in the order
 /// of their first sentence.
 pub fn groups(sentences: &[Sentence]) -> Vec<Vec<usize>> {
+    groups_by(sentences, MOST_POSTS)
+}
+
+/// The same with words of any number of posts.
+pub(crate) fn groups_without_limit(sentences: &[Sentence]) -> Vec<Vec<usize>> {
+    groups_by(sentences, usize::MAX)
+}
+
+fn groups_by(sentences: &[Sentence], most_posts: usize) -> Vec<Vec<usize>> {
     if sentences.iter().any(Sentence::starts_document) {
         return ranges(sentences).into_iter().map(Iterator::collect).collect();
     }
@@ -35,7 +44,7 @@ pub fn groups(sentences: &[Sentence]) -> Vec<Vec<usize>> {
         shared.clear();
         for word in &words {
             let posts = posts_of.entry(*word).or_default();
-            if posts.len() <= MOST_POSTS {
+            if posts.len() <= most_posts {
                 posts.iter().for_each(|&post| *shared.entry(post).or_default() += 1);
                 posts.push(number as u32);
             }

@@ -43,8 +43,10 @@ consonant_task::names! {
         None = "none",
         /// A second chain over the occurrences of each word (Chieu & Teow 2012).
         Words = "words",
-        /// Skip edges and phrase patterns over a group of sentences (Qian & Liu 2014).
+        /// Skip edges and phrase patterns over a group of sentences (after Qian & Liu 2014): names of equal types.
         Patterns = "patterns",
+        /// The same as their paper has them: any equal labels, `O` too, of every two occurrences.
+        Equal = "equal",
     }
 }
 
@@ -141,8 +143,8 @@ impl Agreement {
                 }
                 Ok(Self::words(OrdinaryWords::open(model)?, chain, scope, scale))
             }
-            Consistency::Patterns => {
-                let layout = Layout::new(labels);
+            Consistency::Patterns | Consistency::Equal => {
+                let layout = Layout::new(labels, settings.consistency == Consistency::Equal);
                 let weights = model.array::<f32>("patterns")?.to_vec();
                 if weights.len() != layout.parameters() || weights.iter().any(|weight| !weight.is_finite()) {
                     return Err(model.damaged("the weights of its patterns do not fit its labels").into());
@@ -319,7 +321,7 @@ impl Ner {
         let mut ner = self.clone();
         ner.strength = strength;
         if let Agreement::None = ner.agreement {
-            let layout = Layout::new(&ner.labels);
+            let layout = Layout::new(&ner.labels, false);
             let weights = layout.equal(self.description.margin as f32);
             ner.agreement = Agreement::Patterns { ordinary: OrdinaryWords::default(), layout, weights };
             ner.settle(Consistency::Patterns);
