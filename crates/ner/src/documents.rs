@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 const OVERLAP: u32 = 4;
 /// Words of more posts than this say nothing about what a post is about. It also bounds the pairs that are
 /// compared.
-const MOST_POSTS: usize = 64;
+pub(crate) const MOST_POSTS: usize = 64;
 
 /// The groups within which labels agree: documents where they are marked; otherwise clusters by single
 /// linkage, two sentences being linked if they share more than four distinct words. Groups are in the order
@@ -19,12 +19,8 @@ pub fn groups(sentences: &[Sentence]) -> Vec<Vec<usize>> {
     groups_by(sentences, MOST_POSTS)
 }
 
-/// The same with words of any number of posts.
-pub(crate) fn groups_without_limit(sentences: &[Sentence]) -> Vec<Vec<usize>> {
-    groups_by(sentences, usize::MAX)
-}
-
-fn groups_by(sentences: &[Sentence], most_posts: usize) -> Vec<Vec<usize>> {
+/// The same where words of more than so many posts join none.
+pub(crate) fn groups_by(sentences: &[Sentence], most_posts: usize) -> Vec<Vec<usize>> {
     if sentences.iter().any(Sentence::starts_document) {
         return ranges(sentences).into_iter().map(Iterator::collect).collect();
     }

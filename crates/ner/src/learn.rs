@@ -19,6 +19,7 @@ use consonant_text::document::ranges;
 use consonant_text::evaluate::Counts;
 
 use crate::choice::{self, Trial};
+use crate::documents::MOST_POSTS;
 use crate::features::{Features, built_in_templates};
 use crate::model::{Agreement, Description, store};
 use crate::occurrences::OrdinaryWords;
@@ -82,6 +83,9 @@ consonant_task::settings! {
         /// Lets words agree document by document, or over all that is decoded together (default: by document
         /// where documents are marked).
         scope: Option<Scope> = None, "document|set", research;
+        /// Where no documents are marked, sentences that share more than four words agree by patterns; words of more
+        /// sentences than this do not count.
+        posts: usize = MOST_POSTS, "N", research;
         /// Looks at other occurrences of a word in its text, and at how lines are set.
         evidence: bool = true, "on|off", research;
         /// Trains so many times, each with another order of the sentences, and takes the mean of the weights: what one
@@ -225,7 +229,7 @@ impl Lesson<'_> {
         });
         let ordinary = OrdinaryWords::find(sentences, &gold);
         let equal = settings.consistency == Consistency::Equal;
-        let layout = Layout::new(&labels, equal);
+        let layout = Layout::new(&labels, equal, settings.posts);
         let is_joint = settings.joint && (equal || settings.consistency == Consistency::Patterns);
         let groups = match is_joint {
             true => TiedGroups::read(sentences, &ordinary, layout.clone(), settings.tie),

@@ -144,7 +144,8 @@ impl Agreement {
                 Ok(Self::words(OrdinaryWords::open(model)?, chain, scope, scale))
             }
             Consistency::Patterns | Consistency::Equal => {
-                let layout = Layout::new(labels, settings.consistency == Consistency::Equal);
+                let equal = settings.consistency == Consistency::Equal;
+                let layout = Layout::new(labels, equal, settings.posts);
                 let weights = model.array::<f32>("patterns")?.to_vec();
                 if weights.len() != layout.parameters() || weights.iter().any(|weight| !weight.is_finite()) {
                     return Err(model.damaged("the weights of its patterns do not fit its labels").into());
@@ -321,7 +322,7 @@ impl Ner {
         let mut ner = self.clone();
         ner.strength = strength;
         if let Agreement::None = ner.agreement {
-            let layout = Layout::new(&ner.labels, false);
+            let layout = Layout::new(&ner.labels, false, ner.description.settings.posts);
             let weights = layout.equal(self.description.margin as f32);
             ner.agreement = Agreement::Patterns { ordinary: OrdinaryWords::default(), layout, weights };
             ner.settle(Consistency::Patterns);

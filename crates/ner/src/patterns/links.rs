@@ -7,7 +7,7 @@ use consonant_text::Sentence;
 use consonant_text::entity::Position;
 use rustc_hash::FxHashSet;
 
-use crate::documents::{groups, groups_without_limit};
+use crate::documents::groups_by;
 use crate::layout::Style;
 use crate::occurrences::{Occurrences, OrdinaryWords};
 use crate::parts::LabelSet;
@@ -37,10 +37,12 @@ pub(crate) struct Layout {
     spans: Vec<Option<[u32; 3]>>,
     /// Whether any equal labels agree, `O` too, as in the paper: one weight for words, and one for phrases.
     pub(super) equal: bool,
+    /// Words of more posts join none, where no documents are marked.
+    posts: usize,
 }
 
 impl Layout {
-    pub(crate) fn new(labels: &LabelSet, equal: bool) -> Self {
+    pub(crate) fn new(labels: &LabelSet, equal: bool, posts: usize) -> Self {
         let mut names: Vec<&str> = Vec::new();
         let mut spans: Vec<[Option<u32>; 3]> = Vec::new();
         let mut type_of = Vec::new();
@@ -71,12 +73,12 @@ impl Layout {
             Some([begin?, inside.unwrap_or(u32::MAX), end])
         };
         let spans = spans.into_iter().map(complete).collect();
-        Self { labels: labels.len(), type_of, types, spans, equal }
+        Self { labels: labels.len(), type_of, types, spans, equal, posts }
     }
 
     /// The groups of sentences that agree.
     pub(crate) fn groups(&self, sentences: &[Sentence]) -> Vec<Vec<usize>> {
-        if self.equal { groups_without_limit(sentences) } else { groups(sentences) }
+        groups_by(sentences, self.posts)
     }
 
     /// The number of weights.
@@ -288,7 +290,7 @@ mod tests {
 
     #[test]
     fn a_headline_is_linked_with_the_running_text() {
-        let layout = Layout::new(&crate::sample::labels(), false);
+        let layout = Layout::new(&crate::sample::labels(), false, 64);
         let text =
             sentences(&["XU WINS IN BONN".to_owned(), "Xu wins in Bonn".to_owned(), "Xu IN".to_owned()]);
         let links = GroupLinks::read(&text.iter().collect::<Vec<_>>(), &OrdinaryWords::default(), &layout);
