@@ -47,6 +47,7 @@ def main(about, parts):
     parser.add_argument("--seeds", type=int, default=3, help="how many seeds, samples or folds each figure is a mean of (default: 3)")
     parser.add_argument("--set", action="append", help="only this set of the data; may be given several times")
     parser.add_argument("--figures", type=Path, default=Path("figures"), help="the folder for drawings (default: figures)")
+    parser.add_argument("--cells", type=Path, help="a file that keeps what was measured: a run that was cut off goes on where it ended (remove it when the program has changed)")
     parser.add_argument("--quick", action="store_true", help="a few sentences of one set, a few iterations, one seed: shows that it runs, and no more")
     arguments = parser.parse_args()
     for part in arguments.part:
@@ -68,6 +69,20 @@ class Experiment:
         self.binary, self.data, self.scratch = arguments.binary.resolve(), Path(arguments.data), scratch
         self.quick, self.chosen, self.folder = arguments.quick, arguments.set, arguments.figures
         self.seeds = range(1, 2 if arguments.quick else arguments.seeds + 1)
+        self.file = None if arguments.quick else arguments.cells
+        self.cells = {}
+        if self.file and self.file.exists():
+            self.cells = dict(json.loads(line) for line in self.file.read_text(encoding="utf-8").splitlines())
+
+    def cell(self, key, measure):
+        """What `measure` gives, as JSON knows it: from the file of cells, if it was measured before. The key names all that it depends on."""
+        key = " | ".join(str(part) for part in key)
+        if key not in self.cells:
+            self.cells[key] = json.loads(json.dumps(measure()))
+            if self.file:
+                with open(self.file, "a", encoding="utf-8") as file:
+                    print(json.dumps([key, self.cells[key]], ensure_ascii=False), file=file)
+        return self.cells[key]
 
     def size(self, many, few):
         """How many of something: the second number with --quick."""

@@ -55,8 +55,9 @@ consonant_task::settings! {
     /// How a model of links is trained.
     pub struct LinkerSettings {
         algorithm training: Training<Method> = Method::PassiveAggressive;
-        /// What is decided together: nothing (pairs), neighbouring links (grid), or triples of them as well.
-        graph: GraphKind = GraphKind::Triples, "pairs|grid|triples";
+        /// What is decided together: nothing (pairs), neighbouring links (grid), or triples of them as well: in columns, or
+        /// all, as in the paper.
+        graph: GraphKind = GraphKind::Triples, "pairs|grid|triples|all-triples";
         /// How many earlier messages a message answers: any, at-most-one, at-least-one, exactly-one, or what
         /// holds for nearly all messages of the training data (auto).
         constraint: Links = Links::Auto, "LINKS" as "links";

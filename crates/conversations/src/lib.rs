@@ -46,4 +46,4 @@ pub use decode::{LinkDecoder, LinkMethod};
 pub use error::LinkerError;
 pub use learn::{LinkerSettings, Links};
 pub use model::{Linker, LinkerOptions, TASK};
-pub use parts::{Constraint, GraphKind, LinkParts, Pair, PairShape, Triple};
+pub use parts::{Constraint, GraphKind, LinkParts, Pair, PairShape, Triple, TripleShape};

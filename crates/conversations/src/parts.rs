@@ -12,9 +12,11 @@ consonant_task::names! {
         Pairs = "pairs",
         /// Links and pairs of neighbours on the grid (Qu & Liu 2012).
         Grid = "grid",
-        /// Also patterns over two adjacent edges of the grid (Qian & Liu 2014).
+        /// Also patterns over two adjacent edges of the grid (after Qian & Liu 2014), three links in a column.
         #[default]
         Triples = "triples",
+        /// All patterns over two adjacent edges, as the paper has them: in a column, in a row and around a corner.
+        AllTriples = "all-triples",
     }
 }
 
@@ -65,6 +67,8 @@ pub enum PairShape {
     Crossing,
     /// The ends of two edges in a column: two sources with one between, one target.
     ColumnEnds,
+    /// The ends of two edges in a row: one source, two targets with one between.
+    RowEnds,
 }
 
 /// Two links.
@@ -76,11 +80,29 @@ pub struct Pair {
     pub shape: PairShape,
 }
 
-/// Three links: the sources of one target that follow each other.
+/// How the three links of a triple lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TripleShape {
+    /// The sources of one target that follow each other.
+    Column,
+    /// The targets of one source that follow each other.
+    Row,
+    /// Around a corner: where the neighbour with the same target is, and the one with the same source.
+    Corner {
+        /// It has the source after, not before.
+        below: bool,
+        /// It has the target after, not before.
+        right: bool,
+    },
+}
+
+/// Three links of two edges with a common end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Triple {
     /// The links, by index, ascending.
     pub links: [usize; 3],
+    /// How they lie.
+    pub shape: TripleShape,
 }
 
 /// The parts of one conversation; parts are counted from 0: links, then pairs, then triples.
@@ -120,8 +142,11 @@ impl LinkParts {
         if kind != GraphKind::Pairs {
             self.add_neighbours();
         }
-        if kind == GraphKind::Triples {
+        if matches!(kind, GraphKind::Triples | GraphKind::AllTriples) {
             self.add_triples();
+        }
+        if kind == GraphKind::AllTriples && self.constraint.allows_many() {
+            self.add_rows_and_corners();
         }
     }
 
@@ -152,13 +177,38 @@ impl LinkParts {
             let (right, below) = (link(source, target + 1), link(source + 1, target));
             if let (Some(below), Some(last)) = (below, link(source + 2, target)) {
                 self.pairs.push(Pair { links: [at, last], shape: PairShape::ColumnEnds });
-                self.triples.push(Triple { links: [at, below, last] });
+                self.triples.push(Triple { links: [at, below, last], shape: TripleShape::Column });
             }
             if let Some(across) = link(source + 1, target + 1) {
                 self.pairs.push(Pair { links: [at, across], shape: PairShape::Diagonal });
             }
             if let (Some(right), Some(below)) = (right, below) {
                 self.pairs.push(Pair { links: [right, below], shape: PairShape::Crossing });
+            }
+        }
+    }
+
+    /// The other triples: together with pairs and links their products span all functions of the eight states of three
+    /// links.
+    fn add_rows_and_corners(&mut self) {
+        let (rows, window) = (&self.rows, self.window);
+        for at in 0..self.links.len() {
+            let (source, target) = self.links[at];
+            let link = |source, target: Option<usize>| at_link(rows, window, source, target?);
+            let right = link(source, Some(target + 1));
+            if let (Some(right), Some(last)) = (right, link(source, Some(target + 2))) {
+                self.pairs.push(Pair { links: [at, last], shape: PairShape::RowEnds });
+                self.triples.push(Triple { links: [at, right, last], shape: TripleShape::Row });
+            }
+            let beside = [(false, link(source, target.checked_sub(1))), (true, right)];
+            let above = source.checked_sub(1).and_then(|source| link(source, Some(target)));
+            for (below, vertical) in [(false, above), (true, link(source + 1, Some(target)))] {
+                for (right, horizontal) in beside {
+                    let (Some(vertical), Some(horizontal)) = (vertical, horizontal) else { continue };
+                    let mut links = [at, vertical, horizontal];
+                    links.sort_unstable();
+                    self.triples.push(Triple { links, shape: TripleShape::Corner { below, right } });
+                }
             }
         }
     }
@@ -271,6 +321,40 @@ mod tests {
         let large = LinkParts::new(40, 99, GraphKind::Triples, Constraint::Any);
         assert_eq!(large.links().len(), 780);
         assert_eq!((large.pairs().len(), large.triples().len()), (2 * 741 + 703 + 741 + 703, 703));
+    }
+
+    #[test]
+    fn all_triples_are_those_of_every_two_adjacent_edges() {
+        let parts = LinkParts::new(9, 5, GraphKind::AllTriples, Constraint::Any);
+        let places = parts.links();
+        let adjacent = |a: usize, b: usize| {
+            let ((s, t), (u, v)) = (places[a], places[b]);
+            s.abs_diff(u) + t.abs_diff(v) == 1
+        };
+        let all = 0..places.len();
+        // Two of the three pairs are edges; three never are.
+        let mut expected = Vec::new();
+        for a in all.clone() {
+            for b in a + 1..places.len() {
+                for c in b + 1..places.len() {
+                    if [adjacent(a, b), adjacent(b, c), adjacent(a, c)].iter().filter(|&&edge| edge).count()
+                        == 2
+                    {
+                        expected.push([a, b, c]);
+                    }
+                }
+            }
+        }
+        let mut found: Vec<[usize; 3]> = parts.triples().iter().map(|triple| triple.links).collect();
+        found.sort_unstable();
+        assert_eq!(found, expected);
+        // Each triple's three pairs are there once, so that all its states can be told apart.
+        let pairs: Vec<[usize; 2]> = parts.pairs().iter().map(|pair| pair.links).collect();
+        for [a, b, c] in found {
+            for pair in [[a, b], [b, c], [a, c]] {
+                assert_eq!(pairs.iter().filter(|&&other| other == pair).count(), 1, "{pair:?}");
+            }
+        }
     }
 
     #[test]

@@ -61,7 +61,7 @@ fn decoders_find_or_bound_the_best_of_all_sets() {
     let mut random = Random(5);
     let (mut optimal, mut all) = ([0; LinkMethod::ALL.len()], 0);
     for round in 0..120 {
-        let (graph, constraint) = (GraphKind::ALL[round % 3], Constraint::ALL[round / 3 % 4]);
+        let (graph, constraint) = (GraphKind::ALL[round % 4], Constraint::ALL[round / 4 % 4]);
         let units = 1 + random.below(5);
         let (parts, scores) = problem(&mut random, units, graph, constraint);
         let best = best(&parts, &scores);

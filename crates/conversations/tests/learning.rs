@@ -70,7 +70,7 @@ fn f1(gold: &[Thread], found: &[Thread]) -> f64 {
 #[test]
 fn links_are_learned_with_every_graph_and_survive_the_file() {
     let (data, dev) = (chats(40, 1), chats(15, 2));
-    for graph in [GraphKind::Pairs, GraphKind::Grid, GraphKind::Triples] {
+    for &graph in GraphKind::ALL {
         let (mut notes, mut epochs) = (Vec::new(), 0);
         let mut listener = |event: Event| match event {
             Event::Note(text) => notes.push(text),

@@ -27,7 +27,7 @@ const STRENGTHS: [f32; 8] = [0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0];
 const PRIOR: f64 = 0.0005;
 /// Labels that a chain scores this many margins below its best are not looked at when strengths are compared.
 const SLACK: f64 = 4.0;
-/// Epochs of the models of halves.
+/// Epochs of the models of halves, by methods that learn from one sentence after the other.
 const HALF_EPOCHS: usize = 8;
 
 /// Sentences with a model that has not seen them.
@@ -44,6 +44,11 @@ impl<'d> Trial<'d> {
         model.bias = 0.0;
         let readings = model.read(&sentences)?;
         Ok(Self { model, sentences, readings })
+    }
+
+    /// What the model says without a bias.
+    pub(crate) fn readings(&self) -> &Readings {
+        &self.readings
     }
 
     /// Makes labels agree from now on.
@@ -170,8 +175,12 @@ pub(crate) fn halves(
         training: described.settings.training.clone(),
         bias: Some(0.0),
         strength: Some(1.0),
+        scale: Some(1.0),
         // As many epochs as were of use to the whole, or a few.
-        epochs: Some(described.epoch.min(HALF_EPOCHS)),
+        epochs: Some(match described.settings.training.algorithm().is_batch() {
+            true => described.epoch,
+            false => described.epoch.min(HALF_EPOCHS),
+        }),
         orders: 1,
         ..lesson.settings.clone()
     };

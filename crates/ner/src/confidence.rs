@@ -86,7 +86,7 @@ impl Worker {
             std::mem::swap(&mut self.chain, &mut soft);
             self.score(model, number, sentence);
             std::mem::swap(&mut self.chain, &mut soft);
-            let own = gold_labels(sentence, model.scheme());
+            let own = gold_labels(sentence, model.description.settings.scheme);
             let own: Vec<Option<u32>> = own.iter().map(|name| model.chain.labels().get(name)).collect();
             let beliefs = soft.marginals(None, |posterior| {
                 let mut belief = |word: usize| {

@@ -17,7 +17,6 @@ use consonant_text::document::ranges;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::documents::groups;
 use crate::features::FeatureReader;
 use crate::model::{Agreement, Scope};
 use crate::occurrences::{Occurrences, OrdinaryWords};
@@ -36,6 +35,8 @@ consonant_task::settings! {
         /// How models that must agree are decoded: two-slave, tree-cut, spanning-trees, ad3, subgradient or
         /// exact.
         decoder: Option<Solver> = None, "NAME";
+        /// How much agreement counts beside the sentence's own chain (default: as much as was found in training).
+        strength: Option<f32> = None, "NUMBER" in 0.0..;
         /// Adds the probability of each label by the sentence's chain, in MISC as `Prob=0.987`.
         marginals: bool = false, "";
         /// Adds how sure the model is of each name, in MISC of its words as `NameConfidence=0.91`: of all names with
@@ -59,8 +60,18 @@ pub struct Tie {
 pub(crate) struct Readings {
     /// What the chain says about each sentence.
     pub(crate) scores: Vec<SentenceScores>,
-    /// A row of the word model's scores for each word of all sentences, if there is a word model.
-    pub(crate) words: Vec<f32>,
+    /// What the word model says, if there is one.
+    pub(crate) words: WordReadings,
+}
+
+/// What the word model says about the words of sentences, on the scale of the sentence model.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WordReadings {
+    /// A row of scores for each word of all sentences; zeros for those that are no names.
+    pub(crate) rows: Vec<f32>,
+    /// For each word its scores by the label of the occurrence before and its own, where features make them
+    /// differ; else nothing. Words of equal features share a table.
+    pub(crate) tables: Vec<Arc<[f32]>>,
 }
 
 /// Which labels of a group are looked at.
@@ -89,6 +100,10 @@ impl Ner {
         sentences: &mut [Sentence],
         options: &NerOptions,
     ) -> Result<Vec<Unit>, NerError> {
+        if let Some(strength) = options.strength {
+            let options = NerOptions { strength: None, ..options.clone() };
+            return self.agreeing(strength).label(sentences, &options);
+        }
         if self.description.tags && !has_tags(sentences) {
             return Err(NerError::NoTags);
         }
@@ -171,30 +186,57 @@ impl Ner {
         Ok(Readings { scores: self.scores(sentences)?, words: self.read_words(sentences) })
     }
 
-    /// What the word model, if there is one, says about the words that may be names; a row of zeros for
-    /// others.
-    pub(crate) fn read_words(&self, sentences: &[Sentence]) -> Vec<f32> {
-        let Agreement::Words { ordinary, chain, readers, .. } = &self.agreement else { return Vec::new() };
-        let labels = self.labels.len();
+    /// What the word model, if there is one, says about the words that may be names.
+    pub(crate) fn read_words(&self, sentences: &[Sentence]) -> WordReadings {
+        let Agreement::Words { ordinary, chain, readers, scale, .. } = &self.agreement else {
+            return WordReadings::default();
+        };
+        let (labels, scale) = (self.labels.len(), *scale);
+        let scaled = |scores: &[f32]| scores.iter().map(|score| scale * score).collect::<Vec<f32>>();
+        let common: Arc<[f32]> = scaled(&pair_scores(chain, None)).into();
         let read = |text: Range<usize>| {
             let (reader, sums) = &mut *readers
                 .take(|| (self.features.reader(), TypeSums::new(&self.features.extractor, labels)));
             let text = &sentences[text];
             reader.document(text);
-            let mut rows = Vec::new();
+            let mut found = WordReadings::default();
+            let (mut known, mut keys) = (FxHashMap::<u64, Arc<[f32]>>::default(), Vec::new());
+            let mut row = vec![0.0; labels];
             for (number, sentence) in text.iter().enumerate() {
                 reader.sentence(number, sentence);
                 for word in 0..sentence.len() {
-                    let start = rows.len();
-                    rows.resize(start + labels, 0.0);
-                    if ordinary.may_be_name(sentence.form(word)) {
-                        reader.add_scores(sums, (chain.node_table(), true), word, &mut rows[start..]);
+                    let may_be_name = ordinary.may_be_name(sentence.form(word));
+                    row.fill(0.0);
+                    if may_be_name {
+                        reader.add_scores(sums, (chain.node_table(), true), word, &mut row);
                     }
+                    found.rows.extend(row.iter().map(|score| scale * score));
+                    let Some(pairs) = chain.pair_table() else { continue };
+                    if !may_be_name {
+                        found.tables.push(common.clone());
+                        continue;
+                    }
+                    reader.features.extractor.pair_features(&reader.workspace, word, &mut keys);
+                    let all = keys.iter().fold(0, |all, &key| hash::combine(all, key));
+                    let table = known.entry(all).or_insert_with(|| {
+                        let mut own = vec![0.0; labels * labels];
+                        keys.iter().for_each(|&key| {
+                            pairs.add(key, scale, &mut own);
+                        });
+                        own.iter().zip(&*common).map(|(own, common)| own + common).collect()
+                    });
+                    found.tables.push(table.clone());
                 }
             }
-            rows
+            found
         };
-        ranges(sentences).into_par_iter().flat_map_iter(read).collect()
+        let texts: Vec<WordReadings> = ranges(sentences).into_par_iter().map(read).collect();
+        let mut all = WordReadings::default();
+        for text in texts {
+            all.rows.extend_from_slice(&text.rows);
+            all.tables.extend(text.tables);
+        }
+        all
     }
 
     /// What the chain says about each sentence.
@@ -232,11 +274,11 @@ impl Ner {
     /// What is tied together in sentences, in order and with their document marks; nothing unless labels agree
     /// by patterns.
     pub fn ties(&self, sentences: &[Sentence]) -> Vec<Tie> {
-        let Agreement::Patterns { ordinary, .. } = &self.agreement else { return Vec::new() };
+        let Agreement::Patterns { ordinary, layout, .. } = &self.agreement else { return Vec::new() };
         let mut ties = Vec::new();
-        for group in groups(sentences) {
+        for group in layout.groups(sentences) {
             let members: Vec<&Sentence> = group.iter().map(|&number| &sentences[number]).collect();
-            let links = GroupLinks::read(&members, ordinary);
+            let links = GroupLinks::read(&members, ordinary, layout);
             ties.extend(
                 links.pairs().map(|pair| Tie { places: pair.map(|(member, words)| (group[member], words)) }),
             );
@@ -261,7 +303,7 @@ impl Ner {
     ) -> R {
         let members: Vec<&Sentence> = group.iter().map(|&number| &sentences[number]).collect();
         let scores: Vec<&SentenceScores> = group.iter().map(|&number| &scores[number]).collect();
-        let links = &GroupLinks::read(&members, ordinary);
+        let links = &GroupLinks::read(&members, ordinary, layout);
         let transitions = &self.transitions;
         let candidates = match look {
             _ if links.is_empty() => None,
@@ -286,13 +328,15 @@ impl Ner {
     ) -> Result<Vec<Answer>, NerError> {
         match &self.agreement {
             Agreement::None => Ok(Vec::new()),
-            Agreement::Words { ordinary, chain, scope, .. } => {
+            Agreement::Words { ordinary, chain, scope, scale, .. } => {
                 let method = method.unwrap_or(Method::Subgradient);
                 let groups = match scope {
                     Scope::Document => ranges(sentences).into_iter().map(Iterator::collect).collect(),
                     Scope::Set => vec![(0..sentences.len()).collect()],
                 };
-                self.agree_by_words(sentences, readings, groups, (ordinary, chain), method)
+                let transitions: Vec<f32> =
+                    pair_scores(chain, None).iter().map(|score| scale * score).collect();
+                self.agree_by_words(sentences, readings, groups, (ordinary, &transitions), method)
             }
             Agreement::Patterns { ordinary, layout, weights } => {
                 let method = method.unwrap_or(Method::TwoSlave);
@@ -321,7 +365,8 @@ impl Ner {
         let weights = self.strengthened(weights);
         let parts = (ordinary, layout, &weights[..]);
         let look = slack.map_or(Look::Reachable, Look::Near);
-        groups(sentences)
+        layout
+            .groups(sentences)
             .into_par_iter()
             .map_init(
                 || PatternDecoder::new(method, None),
@@ -344,7 +389,7 @@ impl Ner {
         sentences: &[Sentence],
         readings: &Readings,
         groups: Vec<Vec<usize>>,
-        (ordinary, chain): (&OrdinaryWords, &ChainModel),
+        (ordinary, transitions): (&OrdinaryWords, &[f32]),
         method: Method,
     ) -> Result<Vec<Answer>, NerError> {
         let solve = match method {
@@ -353,9 +398,9 @@ impl Ner {
             other => return Err(self.refuse(other, "subgradient or ad3")),
         };
         let labels = self.labels.len();
-        let word_transitions = self.strengthened(&pair_scores(chain, None));
+        let word_transitions = self.strengthened(transitions);
         // For each sentence a row for each word.
-        let rows = self.strengthened(&readings.words);
+        let rows = self.strengthened(&readings.words.rows);
         let starts = token_starts(sentences);
         groups
             .into_par_iter()
@@ -366,11 +411,17 @@ impl Ner {
                     group.iter().map(|&number| &readings.scores[number]).collect();
                 let tokens: Vec<usize> =
                     group.iter().flat_map(|&number| starts[number]..starts[number + 1]).collect();
-                let mut word_nodes = Vec::new();
+                let (mut word_nodes, mut word_tables) = (Vec::new(), Vec::new());
+                let mut known = FxHashMap::<*const f32, Arc<[f32]>>::default();
                 for number in 0..occurrences.len() {
                     for &token in occurrences.chain(number) {
-                        let row = tokens[token as usize] * labels;
-                        word_nodes.extend_from_slice(&rows[row..row + labels]);
+                        let token = tokens[token as usize];
+                        word_nodes.extend_from_slice(&rows[token * labels..][..labels]);
+                        if let Some(table) = readings.words.tables.get(token) {
+                            let stronger = known.entry(table.as_ptr());
+                            let stronger = stronger.or_insert_with(|| self.strengthened(table).into());
+                            word_tables.push(stronger.clone());
+                        }
                     }
                 }
                 let problem = WordProblem {
@@ -381,6 +432,7 @@ impl Ner {
                     occurrences: &occurrences,
                     word_nodes: &word_nodes,
                     word_transitions: &word_transitions,
+                    word_tables: &word_tables,
                     // Algorithm 1's first step of 0.5 is for likelihoods.
                     step: 0.1 * self.description.margin,
                 };

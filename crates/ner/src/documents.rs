@@ -10,12 +10,17 @@ use rustc_hash::FxHashMap;
 const OVERLAP: u32 = 4;
 /// Words of more posts than this say nothing about what a post is about. It also bounds the pairs that are
 /// compared.
-const MOST_POSTS: usize = 64;
+pub(crate) const MOST_POSTS: usize = 64;
 
 /// The groups within which labels agree: documents where they are marked; otherwise clusters by single
 /// linkage, two sentences being linked if they share more than four distinct words. Groups are in the order
 /// of their first sentence.
 pub fn groups(sentences: &[Sentence]) -> Vec<Vec<usize>> {
+    groups_by(sentences, MOST_POSTS)
+}
+
+/// The same where words of more than so many posts join none.
+pub(crate) fn groups_by(sentences: &[Sentence], most_posts: usize) -> Vec<Vec<usize>> {
     if sentences.iter().any(Sentence::starts_document) {
         return ranges(sentences).into_iter().map(Iterator::collect).collect();
     }
@@ -35,7 +40,7 @@ pub fn groups(sentences: &[Sentence]) -> Vec<Vec<usize>> {
         shared.clear();
         for word in &words {
             let posts = posts_of.entry(*word).or_default();
-            if posts.len() <= MOST_POSTS {
+            if posts.len() <= most_posts {
                 posts.iter().for_each(|&post| *shared.entry(post).or_default() += 1);
                 posts.push(number as u32);
             }

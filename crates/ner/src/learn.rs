@@ -11,7 +11,7 @@ use consonant_learn::trainer::{Parameter, Run, Stop};
 use consonant_sequence::features::{FeatureBuffer, Resources};
 use consonant_sequence::{
     Algorithm, ChainModel, CorpusBuilder, CorpusOptions, Dev, Labels, Numbering, Pairs, Plan, TokenReader,
-    Training, train as train_chain, train_orders,
+    Training, train as train_chain, train_jointly, train_orders,
 };
 use consonant_task::{Data, Task, Trained, Watch, open_file, read_file};
 use consonant_text::Sentence;
@@ -19,6 +19,7 @@ use consonant_text::document::ranges;
 use consonant_text::evaluate::Counts;
 
 use crate::choice::{self, Trial};
+use crate::documents::MOST_POSTS;
 use crate::features::{Features, built_in_templates};
 use crate::model::{Agreement, Description, store};
 use crate::occurrences::OrdinaryWords;
@@ -26,7 +27,7 @@ use crate::parts::{
     LabelScheme, LabelSet, count_entities, gold_entities, gold_labels, has_tags, written_labels,
     written_scheme,
 };
-use crate::patterns::{Layout, PatternTask};
+use crate::patterns::{Layout, PatternTask, TiedGroups};
 use crate::{Consistency, Ner, NerError, Scope};
 
 /// What is measured on dev.
@@ -40,6 +41,8 @@ const ENOUGH: usize = 200;
 /// Passes of an online method without dev data to say when to stop: later ones only wear in the training
 /// data.
 const EPOCHS: usize = 12;
+/// Passes of joint training, as in the paper.
+const JOINT_EPOCHS: usize = 10;
 /// With dev data more passes are tried.
 const MOST_EPOCHS: usize = 25;
 
@@ -48,8 +51,13 @@ consonant_task::settings! {
     pub struct NerSettings {
         algorithm training: Training = Algorithm::AveragedPerceptron;
         /// How labels of one word in several places agree.
-        consistency: Consistency = Consistency::None, "none|words|patterns";
-        /// How entities become labels: bio or bioes.
+        consistency: Consistency = Consistency::None, "none|words|patterns|equal";
+        /// Learns the weights of the chain and of what agrees by patterns together, by decoding groups of sentences in
+        /// training (default: the chain first, agreement by halves of the data).
+        joint: bool = false, "", research;
+        /// How much an update moves the weights of agreement against those of the chain, in joint training.
+        tie: f32 = 1.0, "NUMBER" in 0.0.., research;
+        /// How entities become labels: bio, bioes, or io without a mark where a name begins.
         scheme: LabelScheme = LabelScheme::Bioes, "SCHEME";
         /// Passes over the data (default: 25, or 12 without dev data; 200 iterations for L-BFGS).
         epochs: Option<usize> = None, "N" in 1.0..;
@@ -69,9 +77,15 @@ consonant_task::settings! {
         /// How much agreement counts beside the sentence's own chain (default: what is best on dev, or on
         /// halves of the training data).
         strength: Option<f32> = None, "NUMBER" in 0.0..;
+        /// What the word model's scores are multiplied with, to be on the scale of the sentence's (default: what makes
+        /// both as likely as they are right on halves of the training data).
+        scale: Option<f32> = None, "NUMBER" in 0.0.., research;
         /// Lets words agree document by document, or over all that is decoded together (default: by document
         /// where documents are marked).
         scope: Option<Scope> = None, "document|set", research;
+        /// Where no documents are marked, sentences that share more than four words agree by patterns; words of more
+        /// sentences than this do not count.
+        posts: usize = MOST_POSTS, "N", research;
         /// Looks at other occurrences of a word in its text, and at how lines are set.
         evidence: bool = true, "on|off", research;
         /// Trains so many times, each with another order of the sentences, and takes the mean of the weights: what one
@@ -168,7 +182,7 @@ impl Lesson<'_> {
     pub(crate) fn learn(&self, watch: &mut Watch<'_>) -> Result<Trained, NerError> {
         let Self { sentences, dev, features, settings, numbered, .. } = *self;
         let gold_of = |sentences: &[Sentence]| -> Vec<Vec<String>> {
-            sentences.iter().map(|sentence| gold_labels(sentence, settings.scheme.into())).collect()
+            sentences.iter().map(|sentence| gold_labels(sentence, settings.scheme)).collect()
         };
         let gold = gold_of(sentences);
         if gold.iter().flatten().all(|label| label == "O") {
@@ -213,6 +227,15 @@ impl Lesson<'_> {
             (false, true) => MOST_EPOCHS,
             (false, false) => EPOCHS,
         });
+        let ordinary = OrdinaryWords::find(sentences, &gold);
+        let equal = settings.consistency == Consistency::Equal;
+        let layout = Layout::new(&labels, equal, settings.posts);
+        let is_joint = settings.joint && (equal || settings.consistency == Consistency::Patterns);
+        let groups = match is_joint {
+            true => TiedGroups::read(sentences, &ordinary, layout.clone(), settings.tie),
+            false => TiedGroups::default(),
+        };
+        let mut tied_weights = None;
         let mut trained = train_orders(settings.orders, settings.seed, |order, seed| {
             let run = watch.run(None, METRIC);
             let run = Run {
@@ -224,6 +247,18 @@ impl Lesson<'_> {
                 checkpoint: run.checkpoint.clone().filter(|_| order == 0),
                 ..run
             };
+            if is_joint {
+                // Chains alone say nothing about when to stop.
+                let run = Run {
+                    epochs: settings.epochs.unwrap_or(JOINT_EPOCHS),
+                    patience: None,
+                    checkpoint: None,
+                    ..run
+                };
+                let (trained, weights) = train_jointly(&corpus, &plan, &groups, run)?;
+                tied_weights = Some(groups.weights(&weights));
+                return Ok(trained);
+            }
             let metric: &mut dyn FnMut(&[Vec<u32>]) -> f64 = &mut metric;
             let dev = dev_encoded.as_ref();
             let dev = dev.map(|sentences| Dev { sentences, candidates: None, metric: Some(metric) });
@@ -256,9 +291,12 @@ impl Lesson<'_> {
         let agrees = settings.consistency != Consistency::None;
         let is_interrupted = || interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
         // Patterns are learned from halves; whether agreement is of use is asked of dev and halves alike.
-        let asks_halves = settings.consistency == Consistency::Patterns
+        let learns_by_halves = !is_joint && (equal || settings.consistency == Consistency::Patterns);
+        let asks_halves = learns_by_halves
             || (enough
-                && (settings.strength.is_none() && agrees || settings.bias.is_none() && dev.is_none()));
+                && (settings.strength.is_none() && agrees && !is_joint
+                    || settings.scale.is_none() && settings.consistency == Consistency::Words
+                    || settings.bias.is_none() && dev.is_none()));
         let mut halves = match asks_halves && !is_interrupted() {
             true => choice::halves(self, &described, corpus.labels(), interrupt)?,
             false => Vec::new(),
@@ -293,17 +331,18 @@ impl Lesson<'_> {
         model.agreement = match consistency {
             Consistency::None => Agreement::None,
             Consistency::Words => {
-                let ordinary = OrdinaryWords::find(sentences, &gold);
                 let marked = ranges(sentences).len() < sentences.len();
                 let scope = settings.scope.unwrap_or(if marked { Scope::Document } else { Scope::Set });
                 let how = (&described.settings, scope, trained.epoch, interrupt);
                 words = crate::words::learn(sentences, &gold, features, &ordinary, corpus.labels(), how)?;
                 described.settings.scope = Some(scope);
-                Agreement::words(ordinary, ChainModel::open(&Model::from_bytes(&words)?)?, scope)
+                let chain = ChainModel::open(&Model::from_bytes(&words)?)?;
+                Agreement::words(ordinary, chain, scope, settings.scale.unwrap_or(1.0))
             }
-            Consistency::Patterns => {
-                let ordinary = OrdinaryWords::find(sentences, &gold);
-                let layout = Layout::new(&labels);
+            Consistency::Patterns | Consistency::Equal if let Some(weights) = tied_weights => {
+                Agreement::Patterns { ordinary, layout, weights }
+            }
+            Consistency::Patterns | Consistency::Equal => {
                 let mut task = PatternTask::new(layout.clone(), margin);
                 for half in &trials[first_half..] {
                     task.add(half, model.bias, corpus.labels(), &ordinary)?;
@@ -312,7 +351,7 @@ impl Lesson<'_> {
                 Agreement::Patterns { ordinary, layout, weights }
             }
         };
-        if consistency != Consistency::None && !is_interrupted() && telling > 0 {
+        if consistency != Consistency::None && !is_joint && !is_interrupted() && telling > 0 {
             let own = half_words.into_iter().map(|own| match own {
                 Agreement::None => model.agreement.clone(),
                 own => own,
@@ -320,6 +359,15 @@ impl Lesson<'_> {
             let agreements = (0..first_half).map(|_| model.agreement.clone()).chain(own);
             for (trial, agreement) in trials.iter_mut().zip(agreements) {
                 trial.set_agreement(agreement);
+            }
+            if settings.scale.is_none() && consistency == Consistency::Words {
+                let scale = crate::words::scale(&trials[first_half..]).unwrap_or(1.0);
+                model.agreement.set_scale(scale);
+                for trial in &mut trials {
+                    let mut agreement = trial.model.agreement.clone();
+                    agreement.set_scale(scale);
+                    trial.set_agreement(agreement);
+                }
             }
             if settings.strength.is_none() {
                 model.strength = choice::strength(&mut trials[..telling], model.bias, &is_interrupted)?;
@@ -344,11 +392,12 @@ impl Lesson<'_> {
             described.f1 = Some(choice::f1(&model, dev)?);
             // Choices were made by quick decoding; should the full one disagree with them, sentences are left
             // to themselves.
-            if settings.strength.is_none() && described.f1 < local.1 {
+            if settings.strength.is_none() && !is_joint && described.f1 < local.1 {
                 (model.strength, (model.bias, described.f1)) = (0.0, local);
             }
         }
         (described.settings.bias, described.settings.strength) = (Some(model.bias), Some(model.strength));
+        described.settings.scale = model.agreement.scale();
         let mut writer = begin(&described);
         model.agreement.store(&mut writer, &words);
         // Models of halves are for training alone: nobody inspects them.

@@ -43,8 +43,10 @@ consonant_task::names! {
         None = "none",
         /// A second chain over the occurrences of each word (Chieu & Teow 2012).
         Words = "words",
-        /// Skip edges and phrase patterns over a group of sentences (Qian & Liu 2014).
+        /// Skip edges and phrase patterns over a group of sentences (after Qian & Liu 2014): names of equal types.
         Patterns = "patterns",
+        /// The same as their paper has them: any equal labels, `O` too, of every two occurrences.
+        Equal = "equal",
     }
 }
 
@@ -113,6 +115,8 @@ pub(crate) enum Agreement {
         ordinary: OrdinaryWords,
         chain: Arc<ChainModel>,
         scope: Scope,
+        /// What brings its scores to the scale of the sentences' chain.
+        scale: f32,
         /// Readers of texts, each with what it added up of this chain's weights.
         readers: Workers<(FeatureReader, TypeSums)>,
     },
@@ -133,10 +137,15 @@ impl Agreement {
                     return Err(model.damaged("its two chains have different labels").into());
                 }
                 let scope = settings.scope.unwrap_or(Scope::Document);
-                Ok(Self::words(OrdinaryWords::open(model)?, chain, scope))
+                let scale = settings.scale.unwrap_or(1.0);
+                if !scale.is_finite() {
+                    return Err(model.damaged("the scale of its words is no number").into());
+                }
+                Ok(Self::words(OrdinaryWords::open(model)?, chain, scope, scale))
             }
-            Consistency::Patterns => {
-                let layout = Layout::new(labels);
+            Consistency::Patterns | Consistency::Equal => {
+                let equal = settings.consistency == Consistency::Equal;
+                let layout = Layout::new(labels, equal, settings.posts);
                 let weights = model.array::<f32>("patterns")?.to_vec();
                 if weights.len() != layout.parameters() || weights.iter().any(|weight| !weight.is_finite()) {
                     return Err(model.damaged("the weights of its patterns do not fit its labels").into());
@@ -146,8 +155,22 @@ impl Agreement {
         }
     }
 
-    pub(crate) fn words(ordinary: OrdinaryWords, chain: ChainModel, scope: Scope) -> Self {
-        Self::Words { ordinary, chain: Arc::new(chain), scope, readers: Workers::new() }
+    pub(crate) fn words(ordinary: OrdinaryWords, chain: ChainModel, scope: Scope, scale: f32) -> Self {
+        Self::Words { ordinary, chain: Arc::new(chain), scope, scale, readers: Workers::new() }
+    }
+
+    /// What brings the scores of words to the scale of sentences.
+    pub(crate) fn scale(&self) -> Option<f32> {
+        match self {
+            Self::Words { scale, .. } => Some(*scale),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn set_scale(&mut self, new: f32) {
+        if let Self::Words { scale, .. } = self {
+            *scale = new;
+        }
     }
 
     pub(crate) fn store(&self, writer: &mut ModelWriter, words: &[u8]) {
@@ -299,7 +322,7 @@ impl Ner {
         let mut ner = self.clone();
         ner.strength = strength;
         if let Agreement::None = ner.agreement {
-            let layout = Layout::new(&ner.labels);
+            let layout = Layout::new(&ner.labels, false, ner.description.settings.posts);
             let weights = layout.equal(self.description.margin as f32);
             ner.agreement = Agreement::Patterns { ordinary: OrdinaryWords::default(), layout, weights };
             ner.settle(Consistency::Patterns);
@@ -316,11 +339,6 @@ impl Ner {
     /// How much agreement counts beside the sentence's own chain.
     pub fn strength(&self) -> f32 {
         self.strength
-    }
-
-    /// How entities are labels of words.
-    pub(crate) fn scheme(&self) -> Scheme {
-        self.description.settings.scheme.into()
     }
 
     /// The types of entities that it knows, in the order of their labels.

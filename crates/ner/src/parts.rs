@@ -12,6 +12,8 @@ consonant_task::names! {
         Bio = "bio" | "iob2",
         /// The same, with `E-` at the end and `S-` for a single word.
         Bioes = "bioes",
+        /// `I-` alone: names of one type that follow each other at once become one.
+        Io = "io",
     }
 }
 
@@ -20,6 +22,8 @@ impl From<LabelScheme> for Scheme {
         match scheme {
             LabelScheme::Bio => Self::Iob2,
             LabelScheme::Bioes => Self::Bioes,
+            // Without the `B-` that tells two names apart.
+            LabelScheme::Io => Self::Iob1,
         }
     }
 }
@@ -31,8 +35,13 @@ pub(crate) fn written_labels(sentence: &Sentence) -> Vec<&str> {
 
 /// The gold labels of a sentence in a scheme. Labels that break their own scheme (an entity that crosses into
 /// the sentence, say) are read as conlleval reads them.
-pub(crate) fn gold_labels(sentence: &Sentence, scheme: Scheme) -> Vec<String> {
-    scheme.repair(&written_labels(sentence))
+pub(crate) fn gold_labels(sentence: &Sentence, scheme: LabelScheme) -> Vec<String> {
+    let mut labels = Scheme::from(scheme).repair(&written_labels(sentence));
+    if scheme == LabelScheme::Io {
+        let begins = labels.iter_mut().filter(|label| label.starts_with("B-"));
+        begins.for_each(|label| label.replace_range(..1, "I"));
+    }
+    labels
 }
 
 /// Whether any word has a part of speech; nothing is missing where there is no word.

@@ -79,7 +79,7 @@ fn every_kind_of_agreement_learns_and_labels() {
         })
         .collect();
     for &consistency in Consistency::ALL {
-        for scheme in [LabelScheme::Bio, LabelScheme::Bioes] {
+        for scheme in [LabelScheme::Bio, LabelScheme::Bioes, LabelScheme::Io] {
             let model = trained(settings(consistency).scheme(scheme).strength(1.0), true);
             assert_eq!(model.consistency(), consistency);
             let batch = match consistency {
@@ -92,6 +92,36 @@ fn every_kind_of_agreement_learns_and_labels() {
             assert_eq!(decode(&model, &blank), text, "{consistency} {scheme:?}");
         }
     }
+}
+
+#[test]
+fn chains_and_ties_are_learned_together() {
+    let text = documents(10, 3, true);
+    for consistency in [Consistency::Patterns, Consistency::Equal] {
+        let model = trained(settings(consistency).joint(true), true);
+        assert_eq!((model.consistency(), model.strength()), (consistency, 1.0));
+        assert_eq!(decode(&model, &text), text, "{consistency}");
+    }
+    let settings = settings(Consistency::Equal).joint(true).training(Algorithm::Likelihood);
+    let error = train(&read(&text), &settings).unwrap_err();
+    assert!(error.to_string().contains("averaged-perceptron"), "{error}");
+}
+
+#[test]
+fn the_strength_of_a_prediction_can_be_given() {
+    let model = trained(settings(Consistency::Words).strength(1.0), true);
+    let text = documents(10, 3, true);
+    let at = |model: &Ner, options: NerOptions| {
+        let mut sentences = read(&text);
+        let units = model.decode(&mut sentences, &options).unwrap();
+        units.iter().map(|unit| unit.certificate.value().unwrap()).sum::<f64>()
+    };
+    let alone = at(&model.alone(), NerOptions::new());
+    let none = at(&model, NerOptions::new().strength(0.0));
+    assert!((alone - none).abs() < 1e-3 * alone.abs(), "{alone} {none}");
+    let own = at(&model, NerOptions::new());
+    assert_eq!(own, at(&model, NerOptions::new().strength(1.0)));
+    assert!((own - none).abs() > 1e-3 * own.abs(), "words have scores: {own} {none}");
 }
 
 #[test]

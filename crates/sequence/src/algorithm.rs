@@ -40,6 +40,7 @@ pub(crate) enum Objective {
     PseudoLikelihood,
     Bidirectional,
     Nota,
+    PseudoNota,
     PiecewisePseudoLikelihood,
     EarlyUpdate,
 }
@@ -51,6 +52,8 @@ pub const ALL_NODES: Parameter = Parameter::new("all-nodes");
 pub const NEGATIVES: Parameter = Parameter::new("negatives");
 /// Wrong labels for each position, when sampled.
 pub const SAMPLES: Parameter = Parameter::new("samples");
+/// How many times they are drawn anew.
+pub const DRAWS: Parameter = Parameter::new("draws");
 /// The least probability of a wrong label, when chosen by threshold.
 pub const THRESHOLD: Parameter = Parameter::new("threshold");
 /// Iterations before the choice by threshold, half of all at most.
@@ -61,6 +64,8 @@ pub const DECODE: Parameter = Parameter::new("decode");
 pub const SHUFFLE: Parameter = Parameter::new("shuffle");
 /// The width of the beam.
 pub const WIDTH: Parameter = Parameter::new("width");
+/// Where a beam is compared with gold: 0 where gold leaves it, 1 as late as possible, 2 where it is most above gold.
+pub const UPDATE: Parameter = Parameter::new("update");
 
 const NODES: ParameterInfo = ALL_NODES.info(
     1.0,
@@ -68,6 +73,20 @@ const NODES: ParameterInfo = ALL_NODES.info(
     1.0,
     "1: every label of a piece is predicted with its own features, 0: only the last label of a piece",
 );
+
+const WHICH: ParameterInfo = NEGATIVES.info(
+    2.0,
+    0.0,
+    2.0,
+    "0: every wrong label, 1: random samples, 2: those above the threshold after some iterations",
+);
+const DRAWN: ParameterInfo = SAMPLES.info(3.0, 1.0, 1e6, "wrong labels for each position, when sampled");
+const DRAWN_AGAIN: ParameterInfo =
+    DRAWS.info(1.0, 1.0, 1e6, "times that samples are drawn in the training, each for as many iterations");
+const PROBABLE: ParameterInfo =
+    THRESHOLD.info(0.2, 0.0, 1.0, "the least probability of a wrong label, when chosen by threshold");
+const LATER: ParameterInfo =
+    AFTER.info(20.0, 0.0, 1e6, "iterations before the choice by threshold; half of all at most");
 
 const LABELS_AT_RANDOM: ParameterInfo = SHUFFLE.info(
     1.0,
@@ -137,18 +156,20 @@ algorithms! {
     PiecewiseNota = "piecewise-nota", Method::Lbfgs, Objective::Nota,
         "McCallum & Sutton 2004, Piecewise training with parameter independence diagrams"
         with own: &[
-            NEGATIVES.info(
-                2.0, 0.0, 2.0,
-                "0: every wrong label, 1: random samples, 2: those above the threshold after some iterations",
-            ),
-            SAMPLES.info(3.0, 1.0, 1e6, "wrong labels for each position, when sampled"),
-            THRESHOLD.info(0.2, 0.0, 1.0, "the least probability of a wrong label, when chosen by threshold"),
-            AFTER.info(20.0, 0.0, 1e6, "iterations before the choice by threshold; half of all at most"),
+            WHICH,
+            DRAWN,
+            DRAWN_AGAIN,
+            PROBABLE,
+            LATER,
             DECODE.info(
                 0.0, 0.0, 2.0,
                 "0: local normalization, 1: global with a learned scale for each previous label, 2: global",
             ),
         ];
+    /// Pseudo-likelihood where wrong labels on either side must predict none of the above.
+    PseudoLikelihoodNota = "pseudo-likelihood-nota", Method::Lbfgs, Objective::PseudoNota,
+        "suggested by McCallum & Sutton 2004, Piecewise training with parameter independence diagrams, section 5"
+        with own: &[WHICH, DRAWN, DRAWN_AGAIN, PROBABLE, LATER];
     /// Pseudo-likelihood within each factor: each label of a piece given the others of the piece.
     PiecewisePseudoLikelihood = "piecewise-pseudo-likelihood", Method::Lbfgs, Objective::PiecewisePseudoLikelihood,
         "Sutton & McCallum 2007, Piecewise pseudolikelihood for efficient training of CRFs, ICML"
@@ -161,11 +182,15 @@ algorithms! {
     PiecewisePseudoPerceptron = "piecewise-pseudo-perceptron", Method::AveragedPerceptron, Objective::PiecewisePseudoLikelihood,
         "Ruokolainen, Silfverberg, Kurimo & Lindén 2014, Accelerated estimation of CRFs, EACL"
         with own: &[NODES, LABELS_AT_RANDOM];
-    /// Averaged perceptron on prefixes: decoded by a beam, updated where the gold prefix leaves it.
+    /// Averaged perceptron on prefixes: decoded by a beam, updated where the gold prefix leaves it, or later.
     BeamEarlyUpdate = "beam-early-update", Method::AveragedPerceptron, Objective::EarlyUpdate,
         "Collins & Roark 2004, Incremental parsing with the perceptron algorithm, ACL; Huang, Fayong & Guo 2012, NAACL"
         with own: &[
             WIDTH.info(1.0, 1.0, 1e6, "the width of the beam"),
+            UPDATE.info(
+                0.0, 0.0, 2.0,
+                "0: where the gold prefix leaves the beam, 1: at the last prefix that scores at least as much as gold, 2: at the one that scores most above it",
+            ),
             SHUFFLE.info(1.0, 0.0, 1.0, "1: sentences in a random order, 0: as they stand in the text, as in the paper"),
         ];
 }
@@ -220,6 +245,16 @@ impl Algorithm {
         Ok(of_method)
     }
 
+    fn nota(training: &Training) -> Nota {
+        match training.get(NEGATIVES).round() as usize {
+            0 => Nota::Exhaustive,
+            1 => Nota::Sampled { count: training.get(SAMPLES) as usize, draws: training.get(DRAWS) as usize },
+            _ => {
+                Nota::Threshold { probability: training.get(THRESHOLD), after: training.get(AFTER) as usize }
+            }
+        }
+    }
+
     /// The diagram that a training follows, for chains of some order.
     pub fn diagram(training: &Training, order: usize) -> Diagram {
         match training.algorithm().objective() {
@@ -230,21 +265,14 @@ impl Algorithm {
             Objective::PiecewisePseudoLikelihood => {
                 Diagram::piecewise_pseudo_likelihood(order, training.is_on(ALL_NODES))
             }
+            Objective::PseudoNota => Diagram::pseudo_likelihood_nota(Self::nota(training)),
             Objective::Nota => {
-                let nota = match training.get(NEGATIVES).round() as usize {
-                    0 => Nota::Exhaustive,
-                    1 => Nota::Sampled(training.get(SAMPLES) as usize),
-                    _ => Nota::Threshold {
-                        probability: training.get(THRESHOLD),
-                        after: training.get(AFTER) as usize,
-                    },
-                };
                 let decoding = match training.get(DECODE).round() as usize {
                     0 => Decoding::Local,
                     1 => Decoding::Scaled,
                     _ => Decoding::Global,
                 };
-                Diagram::nota(nota, decoding)
+                Diagram::nota(Self::nota(training), decoding)
             }
         }
     }

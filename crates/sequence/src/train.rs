@@ -9,12 +9,12 @@ use consonant_learn::table::Precision;
 use consonant_learn::trainer::{self, EpochReport, Method, Outcome, Parameter, Run, Stop, TrainingAlgorithm};
 use rayon::prelude::*;
 
-use crate::algorithm::{Algorithm, Objective as Kind, SHUFFLE, Training, WIDTH};
+use crate::algorithm::{Algorithm, Objective as Kind, SHUFFLE, Training, UPDATE, WIDTH};
 use crate::corpus::Corpus;
 use crate::decoding::{Assembly, Rule};
 use crate::diagram::{Decoding, Diagram, Nota};
-use crate::inference::{Candidates, TransitionMask, Workspace};
-use crate::objective::{EarlyUpdate, Negatives, Objective, Scaling, sentence_scores};
+use crate::inference::{Candidates, TransitionMask, Update, Workspace};
+use crate::objective::{EarlyUpdate, Joint, Negatives, Objective, Scaling, Ties, sentence_scores};
 use crate::{Sentences, SequenceError, UNKNOWN};
 
 /// What to train.
@@ -211,34 +211,43 @@ pub fn train<'a>(
         run.shuffle &= plan.training.is_on(SHUFFLE);
     }
     let (mut initial, mut negatives, mut history) = (run.initial.take().or_else(base), None, Vec::new());
-    if let Some((probability, after)) = threshold(&diagram) {
-        // The first stage is short and comes out the same each time, so only the second is worth a
-        // checkpoint. It has half of the epochs at most: what it chooses is to be learned, and measured on dev.
-        let objective = Objective::new(corpus, &diagram, mask, seed, None)?;
-        let first = run.part(after.min(epochs / 2), initial);
-        let trained = trainer::train_differentiable(&objective, &training, first)?;
-        negatives = Some(Negatives::above(corpus, &trained.weights, probability)?);
-        (initial, history) = (Some(trained.weights), trained.history);
+    // Earlier stages are short and come out the same each time, so only the last is worth a checkpoint; dev is measured there.
+    let (mut left, mut draw_seed) = (epochs, seed);
+    for stage in stages(&diagram, epochs) {
+        let objective = Objective::new(corpus, &diagram, mask, draw_seed, negatives.take())?;
+        let later = later_of(&history);
+        let mut part = run.part(stage.epochs, initial);
+        part.progress = part.progress.take().map(|hear| heard_later(hear, later));
+        let trained = trainer::train_differentiable(&objective, &training, part)?;
+        left -= trained.history.len();
+        history.extend(trained.history.iter().map(later));
+        match stage.probability {
+            Some(probability) => {
+                let both = diagram.pieces.iter().any(|piece| piece.nota.is_some() && piece.factors.len() > 2);
+                negatives = Some(Negatives::above(corpus, &trained.weights, probability, both)?);
+            }
+            None => draw_seed = hash::combine(draw_seed, 1),
+        }
+        initial = Some(trained.weights);
     }
-    let (done, before) = history.last().map_or((0, 0.0), |last: &EpochReport| (last.epoch, last.seconds));
-    let later = move |report: &EpochReport| EpochReport {
-        epoch: report.epoch + done,
-        seconds: report.seconds + before,
-        ..*report
-    };
+    let later = later_of(&history);
+    let done = epochs - left;
     let checkpoint = run.checkpoint.take();
-    let mut run = Run { patience, checkpoint, dev, ..run.part(epochs - done, initial) };
-    run.progress = run
-        .progress
-        .take()
-        .map(|mut hear| Box::new(move |report: &EpochReport| hear(&later(report))) as trainer::Listener<'_>);
+    let mut run = Run { patience, checkpoint, dev, ..run.part(left, initial) };
+    run.progress = run.progress.take().map(|hear| heard_later(hear, later));
     let Outcome { weights, epoch, best, history: second, stop } = match algorithm.objective() {
         Kind::EarlyUpdate if plan.diagram.is_none() => {
-            let objective = EarlyUpdate::new(corpus, plan.training.get(WIDTH) as usize, mask)?;
+            let update = match plan.training.get(UPDATE).round() as usize {
+                0 => Update::Early,
+                1 => Update::Latest,
+                _ => Update::Most,
+            };
+            let beam = (plan.training.get(WIDTH) as usize, update);
+            let objective = EarlyUpdate::new(corpus, beam, mask)?;
             trainer::train(&objective, &training, run)?
         }
         _ => {
-            let objective = Objective::new(corpus, &diagram, mask, seed, negatives)?;
+            let objective = Objective::new(corpus, &diagram, mask, draw_seed, negatives)?;
             match algorithm.method().needs_gradient() {
                 true => trainer::train_differentiable(&objective, &training, run)?,
                 false => trainer::train(&objective, &training, run)?,
@@ -253,11 +262,72 @@ pub fn train<'a>(
     Ok(TrainedChain { corpus, rule, weights, diagram, epoch: epoch + done, best, history, stop })
 }
 
-fn threshold(diagram: &Diagram) -> Option<(f64, usize)> {
-    diagram.pieces.iter().find_map(|piece| match piece.nota {
-        Some(Nota::Threshold { probability, after }) => Some((probability, after)),
-        _ => None,
-    })
+/// Trains a chain of first order together with what ties its sentences, by a perceptron or another method that compares
+/// gold with what is found. Returns the weights of the ties, too.
+pub fn train_jointly<'a, T: Ties>(
+    corpus: &'a Corpus,
+    plan: &Plan,
+    ties: &T,
+    mut run: Run<'_>,
+) -> Result<(TrainedChain<'a>, Vec<f32>), SequenceError> {
+    let algorithm = plan.training.algorithm();
+    if algorithm.method().needs_gradient()
+        || algorithm.objective() != Kind::Likelihood
+        || plan.diagram.is_some()
+    {
+        return Err(SequenceError::Unsupported(format!(
+            "`{}` cannot train chains together with their ties; use `averaged-perceptron` or another method that decodes sentences",
+            algorithm.name()
+        )));
+    }
+    let diagram = Diagram::likelihood(1);
+    let rule = Rule::of(&diagram);
+    let objective = Joint::new(corpus, plan.mask.as_ref(), ties)?;
+    if let Some(initial) =
+        run.initial.take().or_else(|| Some(corpus.base.as_ref()?.initial_weights(corpus, 1)))
+    {
+        let own = std::iter::repeat_n(0.0, ties.parameters());
+        run.initial = Some(initial.into_iter().chain(own).collect());
+    }
+    let trained = trainer::train(&objective, &Algorithm::for_method(&plan.training)?, run)?;
+    let Outcome { mut weights, epoch, best, history, stop } = trained;
+    let own = weights.split_off(corpus.space.group_size());
+    Ok((TrainedChain { corpus, rule, weights, diagram, epoch, best, history, stop }, own))
+}
+
+/// A part of the training of NOTA that comes before the last.
+struct Stage {
+    epochs: usize,
+    /// Wrong labels above this probability are chosen at its end; without it, samples are drawn anew.
+    probability: Option<f64>,
+}
+
+fn stages(diagram: &Diagram, epochs: usize) -> Vec<Stage> {
+    let nota = diagram.pieces.iter().find_map(|piece| piece.nota);
+    match nota {
+        // Half of the epochs at most: what it chooses is to be learned, and measured on dev.
+        Some(Nota::Threshold { probability, after }) => {
+            vec![Stage { epochs: after.min(epochs / 2), probability: Some(probability) }]
+        }
+        Some(Nota::Sampled { draws, .. }) => {
+            let draws = draws.min(epochs).max(1);
+            (1..draws).map(|_| Stage { epochs: epochs / draws, probability: None }).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Counts epochs and seconds on from what was before.
+fn later_of(history: &[EpochReport]) -> impl Fn(&EpochReport) -> EpochReport + Copy + use<> {
+    let (done, before) = history.last().map_or((0, 0.0), |last| (last.epoch, last.seconds));
+    move |report| EpochReport { epoch: report.epoch + done, seconds: report.seconds + before, ..*report }
+}
+
+fn heard_later<'h>(
+    mut hear: trainer::Listener<'h>,
+    later: impl Fn(&EpochReport) -> EpochReport + 'h,
+) -> trainer::Listener<'h> {
+    Box::new(move |report: &EpochReport| hear(&later(report)))
 }
 
 /// A few iterations are enough for so few parameters (McCallum & Sutton 2004).

@@ -4,7 +4,7 @@ use consonant_learn::names::FeatureSink;
 
 use super::{Features, LinkContext, put};
 use crate::conversation::{Conversation, Unit};
-use crate::parts::{LinkParts, Pair, PairShape, Triple};
+use crate::parts::{LinkParts, Pair, PairShape, Triple, TripleShape};
 use crate::words::Cues;
 
 pub(super) fn pair_features(
@@ -42,7 +42,7 @@ pub(super) fn pair_features(
     put!(out, "pair target kinds", shape, kind(t), kind(v), same);
     put!(out, "pair kinds", shape, kind(u), kind(v), same);
     put!(out, "pair similarity", shape, a.similarity, b.similarity);
-    if pair.shape == PairShape::Row {
+    if matches!(pair.shape, PairShape::Row | PairShape::RowEnds) {
         put!(out, "row opening", shape, units[s].opening[0]);
         put!(out, "row thanks", shape, units[s].cues.has(Cues::THANKS), same, a.distance);
     } else {
@@ -57,6 +57,9 @@ pub(super) fn triple_features(
     triple: &Triple,
     out: &mut Features<'_, impl FeatureSink>,
 ) {
+    if triple.shape != TripleShape::Column {
+        return other_triple_features(conversation, contexts, parts, triple, out);
+    }
     let links = triple.links.map(|link| parts.links()[link]);
     let [a, b, c] = triple.links.map(|link| &contexts[link]);
     let units = &conversation.units;
@@ -73,4 +76,31 @@ pub(super) fn triple_features(
     put!(out, "triple source kinds", kind, next, final_kind);
     put!(out, "triple target kind", target.cues.kind(), authors);
     put!(out, "triple calls", authors, a.calls, b.calls, c.calls);
+}
+
+/// Triples in a row and around corners: kinds of messages, and which of them one author wrote, as in the paper.
+fn other_triple_features(
+    conversation: &Conversation,
+    contexts: &[LinkContext],
+    parts: &LinkParts,
+    triple: &Triple,
+    out: &mut Features<'_, impl FeatureSink>,
+) {
+    let shape = match triple.shape {
+        TripleShape::Column => 0,
+        TripleShape::Row => 1,
+        TripleShape::Corner { below, right } => 2 + u32::from(below) * 2 + u32::from(right),
+    };
+    let [(s, t), (u, v), (w, x)] = triple.links.map(|link| parts.links()[link]);
+    let [a, b, c] = triple.links.map(|link| &contexts[link]);
+    let units = &conversation.units;
+    let kind = |unit: usize| units[unit].cues.kind();
+    let same = |one: usize, other: usize| u32::from(units[one].author == units[other].author);
+    let own = [a, b, c].iter().fold(shape, |code, context| code * 2 + u32::from(context.same_author));
+    let authors = (own * 4 + same(s, u) * 2 + same(u, w)) * 4 + same(t, v) * 2 + same(v, x);
+
+    put!(out, "other triple", shape);
+    put!(out, "other triple authors", authors);
+    put!(out, "other triple source kinds", shape, kind(s), kind(u), kind(w));
+    put!(out, "other triple target kinds", shape, kind(t), kind(v), kind(x));
 }

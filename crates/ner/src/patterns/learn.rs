@@ -18,7 +18,6 @@ use consonant_text::Sentence;
 use super::{GroupLinks, GroupProblem, Layout, PatternDecoder};
 use crate::NerError;
 use crate::choice::Trial;
-use crate::documents::groups;
 use crate::occurrences::OrdinaryWords;
 use crate::parts::gold_labels;
 use crate::scores::SentenceScores;
@@ -26,7 +25,7 @@ use crate::scores::SentenceScores;
 /// Passes over the training data.
 const EPOCHS: usize = 10;
 /// Iterations of a decoder in training; the few groups that need more are decoded well enough.
-const MOST_ITERATIONS: usize = 50;
+pub(super) const MOST_ITERATIONS: usize = 50;
 /// Labels that score this many margins less than the best in a sentence of their own are out of the reach of
 /// agreement. A chain is sure of nearly all words, so what is left is small: decoding takes a tenth of the
 /// time.
@@ -72,13 +71,13 @@ impl PatternTask {
         labels: &Labels,
         ordinary: &OrdinaryWords,
     ) -> Result<(), NerError> {
-        let scheme = half.model.scheme();
+        let scheme = half.model.description.settings.scheme;
         let number = self.transitions.len();
         self.transitions.push(half.model.transitions.to_vec());
         let scores = half.biased(bias)?.scores;
-        for group in groups(&half.sentences) {
+        for group in self.layout.groups(&half.sentences) {
             let members: Vec<&Sentence> = group.iter().map(|&number| &half.sentences[number]).collect();
-            let links = GroupLinks::read(&members, ordinary);
+            let links = GroupLinks::read(&members, ordinary, &self.layout);
             if links.is_empty() {
                 continue;
             }

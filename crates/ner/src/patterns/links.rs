@@ -7,6 +7,7 @@ use consonant_text::Sentence;
 use consonant_text::entity::Position;
 use rustc_hash::FxHashSet;
 
+use crate::documents::groups_by;
 use crate::layout::Style;
 use crate::occurrences::{Occurrences, OrdinaryWords};
 use crate::parts::LabelSet;
@@ -14,16 +15,19 @@ use crate::parts::LabelSet;
 /// The words of longer sentences are not linked: reachability prunes by sentence, so that all labels of all its
 /// words would stay open.
 pub(crate) const LONGEST: usize = 2000;
-/// How many later occurrences an occurrence is joined to.
+/// How many later occurrences an occurrence is joined to, and where any equal labels agree: as good as all.
 const AHEAD: usize = 2;
+const AHEAD_EQUAL: usize = 64;
 /// Ways to write a word, which have skip weights of their own: with a capital, without, neither, and once in
 /// a line of capitals.
 pub(super) const CASES: usize = 4;
 /// The last of them.
 const HEADLINE: u8 = 3;
+/// The weight of phrases with any equal labels.
+pub(super) const EQUAL_PHRASE: usize = 1;
 
 /// Where the weights of skip edges and patterns stand.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Layout {
     pub(super) labels: usize,
     /// For each label its type; the number of types for `O`.
@@ -31,10 +35,14 @@ pub(crate) struct Layout {
     pub(super) types: usize,
     /// For each type, the labels that begin, continue and end an entity of several words.
     spans: Vec<Option<[u32; 3]>>,
+    /// Whether any equal labels agree, `O` too, as in the paper: one weight for words, and one for phrases.
+    pub(super) equal: bool,
+    /// Words of more posts join none, where no documents are marked.
+    posts: usize,
 }
 
 impl Layout {
-    pub(crate) fn new(labels: &LabelSet) -> Self {
+    pub(crate) fn new(labels: &LabelSet, equal: bool, posts: usize) -> Self {
         let mut names: Vec<&str> = Vec::new();
         let mut spans: Vec<[Option<u32>; 3]> = Vec::new();
         let mut type_of = Vec::new();
@@ -65,11 +73,19 @@ impl Layout {
             Some([begin?, inside.unwrap_or(u32::MAX), end])
         };
         let spans = spans.into_iter().map(complete).collect();
-        Self { labels: labels.len(), type_of, types, spans }
+        Self { labels: labels.len(), type_of, types, spans, equal, posts }
+    }
+
+    /// The groups of sentences that agree.
+    pub(crate) fn groups(&self, sentences: &[Sentence]) -> Vec<Vec<usize>> {
+        groups_by(sentences, self.posts)
     }
 
     /// The number of weights.
     pub(crate) fn parameters(&self) -> usize {
+        if self.equal {
+            return 2;
+        }
         CASES * (self.labels + self.types) + self.types
     }
 
@@ -85,6 +101,9 @@ impl Layout {
 
     /// What each weight speaks of.
     pub(crate) fn names(&self, labels: &LabelSet) -> Vec<String> {
+        if self.equal {
+            return vec!["same word, same label".into(), "same phrase, same labels".into()];
+        }
         let mut kinds = vec![""; self.types];
         for label in 0..labels.len() as u32 {
             if let Some((_, kind)) = labels.tag(label) {
@@ -104,6 +123,9 @@ impl Layout {
     /// names have none: what most occurrences are would otherwise outvote the one place where a name is
     /// clear.
     pub(super) fn skip(&self, case: usize, one: usize, other: usize) -> Option<usize> {
+        if self.equal {
+            return (one == other).then_some(0);
+        }
         let start = case * (self.labels + self.types);
         let kind = self.type_of[one];
         if kind < self.types && one == other {
@@ -147,7 +169,8 @@ pub(crate) struct GroupLinks {
 }
 
 impl GroupLinks {
-    pub(crate) fn read(sentences: &[&Sentence], ordinary: &OrdinaryWords) -> Self {
+    pub(crate) fn read(sentences: &[&Sentence], ordinary: &OrdinaryWords, layout: &Layout) -> Self {
+        let ahead = if layout.equal { AHEAD_EQUAL } else { AHEAD };
         let capitals: Vec<bool> =
             sentences.iter().map(|sentence| Style::of(sentence) == Style::Capitals).collect();
         let running = sentences.iter().zip(&capitals).filter(|(_, capitals)| !**capitals);
@@ -181,7 +204,7 @@ impl GroupLinks {
         for number in 0..found.len() {
             let chain = found.chain(number);
             for (at, &one) in chain.iter().enumerate() {
-                for &other in chain[at + 1..].iter().take(AHEAD) {
+                for &other in chain[at + 1..].iter().take(ahead) {
                     let ((sentence, word), (other_sentence, _)) = (place(one), place(other));
                     let case = match capitals[sentence] == capitals[other_sentence] {
                         true => case_of(sentences[sentence].form(word)),
@@ -224,6 +247,13 @@ impl GroupLinks {
             layout.skip(case.into(), one, other).into_iter().for_each(&mut each);
         }
         for &(one, other, length) in &self.phrases {
+            if layout.equal {
+                let from = |from: u32| &labels[from as usize..][..length as usize];
+                if from(one) == from(other) {
+                    each(EQUAL_PHRASE);
+                }
+                continue;
+            }
             for kind in 0..layout.types {
                 let holds = |from: u32| {
                     (0..length as usize).all(|word| {
@@ -260,9 +290,10 @@ mod tests {
 
     #[test]
     fn a_headline_is_linked_with_the_running_text() {
+        let layout = Layout::new(&crate::sample::labels(), false, 64);
         let text =
             sentences(&["XU WINS IN BONN".to_owned(), "Xu wins in Bonn".to_owned(), "Xu IN".to_owned()]);
-        let links = GroupLinks::read(&text.iter().collect::<Vec<_>>(), &OrdinaryWords::default());
+        let links = GroupLinks::read(&text.iter().collect::<Vec<_>>(), &OrdinaryWords::default(), &layout);
         // What running text writes small is no name, and stays apart from the headline's word.
         let mut skips = links.skips.clone();
         skips.sort_unstable();

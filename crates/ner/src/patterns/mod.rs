@@ -7,12 +7,14 @@
 //! travels along the occurrences.
 
 mod export;
+mod joint;
 mod learn;
 mod links;
 mod network;
 mod reach;
 
 pub(crate) use export::answered;
+pub(crate) use joint::TiedGroups;
 pub(crate) use learn::PatternTask;
 pub(crate) use links::{GroupLinks, Layout};
 pub(crate) use network::GroupProblem;
@@ -69,6 +71,7 @@ impl PatternDecoder {
             return Ok((paths, Certificate::judge(Some(local), least, Gap::default()).after(1, 0.0)));
         }
         let network = Network::new(problem);
+        let least = if network.is_cut { f64::INFINITY } else { least };
         let solution = match self.method {
             Method::TwoSlave | Method::TreeCut => {
                 self.build(&network)?;

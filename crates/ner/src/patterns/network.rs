@@ -1,6 +1,6 @@
 //! A group as a graph: vertices for the words that are not settled, with the labels that they may have.
 
-use super::links::{GroupLinks, Layout};
+use super::links::{EQUAL_PHRASE, GroupLinks, Layout};
 use crate::scores::SentenceScores;
 
 /// A group as decoders see it. Tokens are counted through its sentences.
@@ -55,9 +55,13 @@ pub(super) struct Network {
     vertex_of: Vec<usize>,
     /// For settled tokens, their label.
     settled: Vec<u32>,
+    /// Whether something that scores is not in it.
+    pub(super) is_cut: bool,
 }
 
 const SETTLED: usize = usize::MAX;
+/// Phrases that may have more sequences of labels in both places have no pattern.
+const MOST_SEQUENCES: usize = 4096;
 
 impl Network {
     pub(super) fn new(problem: &GroupProblem<'_>) -> Self {
@@ -70,6 +74,7 @@ impl Network {
             patterns: Vec::new(),
             vertex_of: vec![SETTLED; tokens],
             settled: vec![0; tokens],
+            is_cut: false,
         };
         let every: Vec<u32> = (0..labels as u32).collect();
         for (sentence, scores) in problem.linked() {
@@ -150,6 +155,9 @@ impl Network {
 
     /// The patterns of a phrase: for each type, both places are an entity of it.
     fn phrase(&mut self, problem: &GroupProblem<'_>, places: [usize; 2], length: usize) {
+        if problem.layout.equal {
+            return self.equal_phrase(problem, places, length);
+        }
         'types: for kind in 0..problem.layout.types {
             let weight = f64::from(problem.weights[problem.layout.phrase(kind)]);
             if weight == 0.0 {
@@ -170,6 +178,50 @@ impl Network {
                             Some(state) => members.push((vertex, state)),
                             None => continue 'types,
                         },
+                    }
+                }
+            }
+            match members[..] {
+                [] => {}
+                [(vertex, state)] => self.vertices[vertex].unary[state] += weight,
+                _ => self.patterns.push((members, weight)),
+            }
+        }
+    }
+
+    /// As [`phrase`](Self::phrase) where any equal labels agree: a pattern for each sequence that both places may have.
+    fn equal_phrase(&mut self, problem: &GroupProblem<'_>, places: [usize; 2], length: usize) {
+        let weight = f64::from(problem.weights[EQUAL_PHRASE]);
+        if weight == 0.0 {
+            return;
+        }
+        let labels_of = |token: usize| match self.vertex_of[token] {
+            SETTLED => std::slice::from_ref(&self.settled[token]),
+            vertex => &self.vertices[vertex].labels[..],
+        };
+        let both: Vec<Vec<u32>> = (0..length)
+            .map(|word| {
+                let other = labels_of(places[1] + word);
+                labels_of(places[0] + word).iter().copied().filter(|label| other.contains(label)).collect()
+            })
+            .collect();
+        let sequences = both.iter().fold(1usize, |product, labels| product.saturating_mul(labels.len()));
+        if sequences > MOST_SEQUENCES {
+            self.is_cut = true;
+            return;
+        }
+        for mut number in 0..sequences {
+            let mut members = Vec::new();
+            for (word, labels) in both.iter().enumerate() {
+                let label = labels[number % labels.len()];
+                number /= labels.len();
+                for place in places {
+                    let vertex = self.vertex_of[place + word];
+                    if vertex != SETTLED {
+                        let states = &self.vertices[vertex].labels;
+                        members.extend(
+                            states.iter().position(|&other| other == label).map(|state| (vertex, state)),
+                        );
                     }
                 }
             }

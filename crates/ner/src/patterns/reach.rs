@@ -4,7 +4,7 @@
 //! than all its links can give, going back is better, whatever the rest of the group does: no best assignment has
 //! such a label. Where labels fall, links can give less, so this goes in rounds.
 
-use super::links::{GroupLinks, Layout};
+use super::links::{EQUAL_PHRASE, GroupLinks, Layout};
 use crate::scores::SentenceScores;
 
 /// More rounds seldom settle more.
@@ -51,6 +51,10 @@ pub(crate) fn reachable(
             give(one, other, most - least);
         }
         for &(one, other, length) in &links.phrases {
+            if layout.equal {
+                give(one, other, weights[EQUAL_PHRASE].abs());
+                continue;
+            }
             let possible = |from: u32, kind: usize| {
                 (0..length as usize).all(|word| {
                     let label = layout.label_in(kind, word, length as usize);

@@ -42,8 +42,8 @@ pub(crate) fn learn(
             builder.begin(1.0);
             for &token in occurrences.chain(number) {
                 let token = first + token as usize;
-                let (keys, values) = rows.row(token);
-                builder.token(Some(flat[token]), keys, values, &[]);
+                let (keys, values, pairs) = rows.row(token);
+                builder.token(Some(flat[token]), keys, values, pairs);
             }
             builder.end();
         }
@@ -66,15 +66,18 @@ pub(crate) fn learn(
 }
 
 /// The features of all words that may be names.
+#[derive(Default)]
 struct FeatureRows {
     starts: Vec<usize>,
     keys: Vec<u64>,
     values: Vec<f32>,
+    pair_starts: Vec<usize>,
+    pairs: Vec<u64>,
 }
 
 impl FeatureRows {
     fn read(sentences: &[Sentence], features: &Features, ordinary: &OrdinaryWords) -> Self {
-        let mut rows = Self { starts: vec![0], keys: Vec::new(), values: Vec::new() };
+        let mut rows = Self { starts: vec![0], pair_starts: vec![0], ..Self::default() };
         let mut reader = features.reader();
         let (mut buffer, mut pairs) = (FeatureBuffer::default(), Vec::new());
         for text in ranges(sentences) {
@@ -86,16 +89,19 @@ impl FeatureRows {
                         reader.word(word, &mut buffer, &mut pairs);
                         rows.keys.extend_from_slice(&buffer.keys);
                         rows.values.extend_from_slice(&buffer.values);
+                        rows.pairs.extend_from_slice(&pairs);
                     }
                     rows.starts.push(rows.keys.len());
+                    rows.pair_starts.push(rows.pairs.len());
                 }
             }
         }
         rows
     }
 
-    fn row(&self, token: usize) -> (&[u64], &[f32]) {
+    fn row(&self, token: usize) -> (&[u64], &[f32], &[u64]) {
         let range = self.starts[token]..self.starts[token + 1];
-        (&self.keys[range.clone()], self.values.get(range).unwrap_or_default())
+        let pairs = &self.pairs[self.pair_starts[token]..self.pair_starts[token + 1]];
+        (&self.keys[range.clone()], self.values.get(range).unwrap_or_default(), pairs)
     }
 }

@@ -3,8 +3,13 @@
 //! named entity recognition from text).
 
 mod learn;
+mod scale;
+
+use std::ops::Range;
+use std::sync::Arc;
 
 pub(crate) use learn::learn;
+pub(crate) use scale::scale;
 
 use consonant_map::oracle::sequence::Sequence;
 use consonant_map::{Ad3, Ad3Options, Certificate, Choice, Gap, Graph, Variable};
@@ -31,6 +36,8 @@ pub(crate) struct WordProblem<'a> {
     pub(crate) word_nodes: &'a [f32],
     /// Scores of the word model by previous label and label.
     pub(crate) word_transitions: &'a [f32],
+    /// The same for each token in a chain, where features make them differ; else nothing.
+    pub(crate) word_tables: &'a [Arc<[f32]>],
     /// The first step of the multipliers.
     pub(crate) step: f64,
 }
@@ -39,6 +46,19 @@ pub(crate) struct WordProblem<'a> {
 pub(crate) type WordAnswer = (Vec<Vec<u32>>, Certificate);
 
 impl WordProblem<'_> {
+    /// Scores of the word model by the label of the occurrence before and the one at a row.
+    fn word_table(&self, row: usize) -> &[f32] {
+        self.word_tables.get(row).map_or(self.word_transitions, |table| table)
+    }
+
+    /// The tables of a chain's steps behind one another, if they differ.
+    fn word_steps(&self, rows: Range<usize>, steps: &mut Vec<f32>) {
+        steps.clear();
+        if !self.word_tables.is_empty() {
+            rows.skip(1).for_each(|row| steps.extend_from_slice(self.word_table(row)));
+        }
+    }
+
     /// The score of labels in both models.
     fn value(&self, paths: &[Vec<u32>]) -> f64 {
         let all: Vec<u32> = paths.iter().flatten().copied().collect();
@@ -52,8 +72,8 @@ impl WordProblem<'_> {
                 let label = all[token as usize];
                 words += f64::from(self.word_nodes[row * self.labels + label as usize]);
                 if let Some(previous) = previous {
-                    words +=
-                        f64::from(self.word_transitions[previous as usize * self.labels + label as usize]);
+                    let cell = previous as usize * self.labels + label as usize;
+                    words += f64::from(self.word_table(row)[cell]);
                 }
                 previous = Some(label);
                 row += 1;
@@ -78,7 +98,9 @@ pub(crate) fn subgradient(problem: &WordProblem<'_>) -> Result<WordAnswer, NerEr
     let nothing = vec![0.0; labels * labels];
     let base = if steps.is_empty() { problem.transitions } else { &nothing };
     let sentence_transitions = Transitions::dense(labels, base, Some(problem.mask)).map_err(wrap)?;
-    let word_transitions = Transitions::dense(labels, problem.word_transitions, None).map_err(wrap)?;
+    let word_base = if problem.word_tables.is_empty() { problem.word_transitions } else { &nothing };
+    let word_transitions = Transitions::dense(labels, word_base, None).map_err(wrap)?;
+    let mut word_steps = Vec::new();
     let mut nodes: Vec<Vec<f32>> = problem.scores.iter().map(|scores| scores.nodes.clone()).collect();
     let mut word_nodes = problem.word_nodes.to_vec();
     let mut paths: Vec<Vec<u32>> = problem.scores.iter().map(|scores| scores.path.clone()).collect();
@@ -108,9 +130,13 @@ pub(crate) fn subgradient(problem: &WordProblem<'_>) -> Result<WordAnswer, NerEr
             let rows = first..first + length;
             first = rows.end;
             if stale {
-                let chain =
-                    Chain::new(&word_nodes[rows.start * labels..rows.end * labels], &word_transitions)
-                        .map_err(wrap)?;
+                let nodes = &word_nodes[rows.start * labels..rows.end * labels];
+                let chain = Chain::new(nodes, &word_transitions).map_err(wrap)?;
+                problem.word_steps(rows.clone(), &mut word_steps);
+                let chain = match word_steps.is_empty() {
+                    true => chain,
+                    false => chain.with_edges(&word_steps).map_err(wrap)?,
+                };
                 word_values[number] = workspace.viterbi(&chain, &mut path).map_err(wrap)?;
                 word_labels[rows].copy_from_slice(&path);
             }
@@ -212,10 +238,17 @@ pub(crate) fn ad3(problem: &WordProblem<'_>) -> Result<WordAnswer, NerError> {
             add(&tokens, steps)?;
         }
     }
+    let (mut first, mut word_steps) = (0, Vec::new());
     for number in 0..problem.occurrences.len() {
         let tokens: Vec<usize> =
             problem.occurrences.chain(number).iter().map(|&token| token as usize).collect();
-        add(&tokens, repeat(&word_transitions, tokens.len() - 1))?;
+        problem.word_steps(first..first + tokens.len(), &mut word_steps);
+        first += tokens.len();
+        let steps = match word_steps.is_empty() {
+            true => repeat(&word_transitions, tokens.len() - 1),
+            false => double(&word_steps),
+        };
+        add(&tokens, steps)?;
     }
     let solution = Ad3::new(Ad3Options::default()).solve(&graph);
     let mut paths: Vec<Vec<u32>> = problem.scores.iter().map(|scores| scores.path.clone()).collect();

@@ -14,9 +14,9 @@ fn every_decoder_agrees_with_enumeration() {
     let rounds = 120;
     for round in 0..rounds {
         let sample = sample(&mut random, round % 3 == 0);
-        let layout = Layout::new(&sample.labels);
+        let layout = Layout::new(&sample.labels, round % 4 == 3, 64);
         let members: Vec<&Sentence> = sample.sentences.iter().collect();
-        let links = GroupLinks::read(&members, &OrdinaryWords::default());
+        let links = GroupLinks::read(&members, &OrdinaryWords::default(), &layout);
         let mut weights = random.weights(layout.parameters());
         if round % 2 == 0 {
             // What training finds: agreement is good.
@@ -57,9 +57,9 @@ fn what_is_out_of_reach_is_in_no_best_assignment() {
     let (mut left, mut settled) = (0, 0);
     for round in 0..200 {
         let sample = sample(&mut random, round % 2 == 0);
-        let layout = Layout::new(&sample.labels);
+        let layout = Layout::new(&sample.labels, round % 4 == 3, 64);
         let members: Vec<&Sentence> = sample.sentences.iter().collect();
-        let links = GroupLinks::read(&members, &OrdinaryWords::default());
+        let links = GroupLinks::read(&members, &OrdinaryWords::default(), &layout);
         let mut weights = random.weights(layout.parameters());
         let size = [0.01, 0.1, 0.3, 1.0, 3.0][round % 5];
         weights.iter_mut().for_each(|weight| *weight *= size);
@@ -93,9 +93,9 @@ fn settled_tokens_change_nothing_but_the_size() {
     let mut random = Random(5);
     for round in 0..60 {
         let sample = sample(&mut random, round % 2 == 0);
-        let layout = Layout::new(&sample.labels);
+        let layout = Layout::new(&sample.labels, round % 4 == 3, 64);
         let members: Vec<&Sentence> = sample.sentences.iter().collect();
-        let links = GroupLinks::read(&members, &OrdinaryWords::default());
+        let links = GroupLinks::read(&members, &OrdinaryWords::default(), &layout);
         let weights = random.weights(layout.parameters());
         let scores: Vec<&SentenceScores> = sample.scores.iter().collect();
         let mut candidates = Vec::new();
@@ -130,9 +130,9 @@ fn settled_tokens_change_nothing_but_the_size() {
 #[test]
 fn a_phrase_that_is_clear_once_is_clear_everywhere() {
     let sample = sample(&mut Random(1), false);
-    let layout = Layout::new(&sample.labels);
+    let layout = Layout::new(&sample.labels, false, 64);
     let text = crate::sample::sentences(&["Mary Kay said".to_owned(), "by Mary Kay".to_owned()]);
-    let links = GroupLinks::read(&text.iter().collect::<Vec<_>>(), &OrdinaryWords::default());
+    let links = GroupLinks::read(&text.iter().collect::<Vec<_>>(), &OrdinaryWords::default(), &layout);
     assert_eq!(links.phrases, [(0, 4, 2)]);
     let mut earned = vec![0; layout.parameters()];
     // O B-A I-A B-B are 0 1 2 3.
@@ -142,11 +142,27 @@ fn a_phrase_that_is_clear_once_is_clear_everywhere() {
     earned.fill(0);
     links.features(&layout, &[1, 2, 0, 0, 2, 1], |weight| earned[weight] += 1);
     assert_eq!(earned.iter().sum::<i32>(), 2, "two equal types");
+    // As the paper has it: any equal labels, O too.
+    let equal = Layout::new(&sample.labels, true, 64);
+    let mut earned = [0; 2];
+    links.features(&equal, &[0, 3, 0, 0, 0, 3], |weight| earned[weight] += 1);
+    assert_eq!(earned, [2, 1]);
+    links.features(&equal, &[0, 3, 0, 0, 0, 2], |weight| earned[weight] += 1);
+    assert_eq!(earned, [3, 1]);
+}
+
+#[test]
+fn equal_labels_tie_every_two_occurrences() {
+    let layout = Layout::new(&crate::sample::labels(), true, 64);
+    let text = crate::sample::sentences(&["Xu Yi"; 5]);
+    let links = GroupLinks::read(&text.iter().collect::<Vec<_>>(), &OrdinaryWords::default(), &layout);
+    assert_eq!(links.skips.len(), 20);
 }
 
 #[test]
 fn a_word_that_recurs_without_end_stays_linear() {
+    let layout = Layout::new(&crate::sample::labels(), false, 64);
     let text = crate::sample::sentences(&[vec!["Xu"; 5000].join(" ")]);
-    let links = GroupLinks::read(&[&text[0]], &OrdinaryWords::default());
+    let links = GroupLinks::read(&[&text[0]], &OrdinaryWords::default(), &layout);
     assert!(links.skips.len() < 10_000 && links.phrases.len() < 5_000);
 }

@@ -17,6 +17,13 @@ fn both_decoders_agree_with_enumeration() {
         (0..size).for_each(|label| word_transitions[label * size + label] += 2.0);
         let word_nodes = random.weights(linked * size);
         let scores: Vec<&SentenceScores> = sample.scores.iter().collect();
+        // Every other time each step has scores of its own.
+        let table = |random: &mut Random| -> Arc<[f32]> {
+            let own = random.weights(size * size);
+            word_transitions.iter().zip(own).map(|(common, own)| common + own).collect()
+        };
+        let tables = if round % 4 < 2 { 0 } else { linked };
+        let word_tables: Vec<Arc<[f32]>> = (0..tables).map(|_| table(&mut random)).collect();
         let problem = WordProblem {
             labels: size,
             scores: &scores,
@@ -25,6 +32,7 @@ fn both_decoders_agree_with_enumeration() {
             occurrences: &occurrences,
             word_nodes: &word_nodes,
             word_transitions: &word_transitions,
+            word_tables: &word_tables,
             step: 0.5,
         };
         let mut best = f64::NEG_INFINITY;

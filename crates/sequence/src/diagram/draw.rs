@@ -121,7 +121,10 @@ fn describe_nota(nota: Option<Nota>) -> String {
     match nota {
         None => String::new(),
         Some(Nota::Exhaustive) => ", NOTA for every wrong condition".into(),
-        Some(Nota::Sampled(count)) => format!(", NOTA for {count} sampled wrong conditions"),
+        Some(Nota::Sampled { count, draws: 1 }) => format!(", NOTA for {count} sampled wrong conditions"),
+        Some(Nota::Sampled { count, draws }) => {
+            format!(", NOTA for {count} sampled wrong conditions, drawn {draws} times")
+        }
         Some(Nota::Threshold { probability, after }) => {
             format!(", NOTA for wrong conditions above {probability} after {after} iterations")
         }

@@ -14,7 +14,7 @@
 //!     variables 0               # offsets from the position: `0`, `0 1`, … or `all`
 //!     factor 0                  # a node: features × the label at this offset
 //!     factor -1 0               # an edge: the pair of labels; three or more offsets: label n-grams
-//!     nota exhaustive           # or `sampled K`, or `threshold P after N`; only where the piece conditions on one label
+//!     nota exhaustive           # or `sampled K`, `sampled K drawn N`, `threshold P after N`; where the piece conditions on the next labels
 //! decode local                  # or `global`, `scaled`
 //! ```
 //!
@@ -76,13 +76,18 @@ impl Factor {
     }
 }
 
-/// Which wrong values of the label conditioned on must predict "none of the above".
+/// Which wrong values of the labels conditioned on must predict "none of the above".
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Nota {
     /// Every wrong label.
     Exhaustive,
-    /// This many wrong labels, drawn at random for each position.
-    Sampled(usize),
+    /// Wrong conditions drawn at random for each position.
+    Sampled {
+        /// How many for each position.
+        count: usize,
+        /// How many times in the training they are drawn, each for as many iterations.
+        draws: usize,
+    },
     /// Wrong labels that the model gives at least this probability after this many iterations.
     Threshold {
         /// The least probability.
@@ -142,6 +147,12 @@ impl Diagram {
             Decoding::Local,
             vec![single("from-left", forward), single("from-right", backward)],
         )
+    }
+
+    /// Pseudo-likelihood of a first-order chain where wrong labels on either side must predict "none of the above".
+    pub fn pseudo_likelihood_nota(nota: Nota) -> Self {
+        let piece = Piece { nota: Some(nota), ..single("label", factors_within(-1, 1, 1)) };
+        Self::new("pseudo-likelihood-nota", Decoding::Global, vec![piece])
     }
 
     /// Piecewise training of a first-order chain where wrong previous labels must predict "none of the
@@ -248,13 +259,15 @@ impl Diagram {
                     }
                 }
             }
+            let offsets: Vec<&[i32]> = piece.factors.iter().map(|factor| &factor.offsets[..]).collect();
+            let next: [&[i32]; 3] = [&[0], &[-1, 0], &[0, 1]];
             if piece.nota.is_some()
-                && (piece.factors.len() != 2
-                    || piece.factors[0].offsets != [0]
-                    || piece.factors[1].offsets != [-1, 0])
+                && (piece.variables != Variables::Offsets(vec![0])
+                    || offsets != next && offsets != next[..2]
+                    || piece.factors.iter().any(|factor| factor.group != piece.factors[0].group))
             {
                 return wrong(format!(
-                    "NOTA in piece `{name}` needs exactly the factors `0` and `-1 0` and the variable `0`"
+                    "NOTA in piece `{name}` needs exactly the factors `0` and `-1 0`, and `0 1` after them if there is more, in one group, and the variable `0`"
                 ));
             }
         }

@@ -69,7 +69,12 @@ impl Diagram {
             match piece.nota {
                 None => {}
                 Some(Nota::Exhaustive) => text.push_str("    nota exhaustive\n"),
-                Some(Nota::Sampled(count)) => text.push_str(&format!("    nota sampled {count}\n")),
+                Some(Nota::Sampled { count, draws: 1 }) => {
+                    text.push_str(&format!("    nota sampled {count}\n"))
+                }
+                Some(Nota::Sampled { count, draws }) => {
+                    text.push_str(&format!("    nota sampled {count} drawn {draws}\n"))
+                }
                 Some(Nota::Threshold { probability, after }) => {
                     text.push_str(&format!("    nota threshold {probability} after {after}\n"))
                 }
@@ -116,13 +121,21 @@ fn factor(words: &[&str]) -> Result<Factor, String> {
 fn nota(words: &[&str]) -> Result<Nota, String> {
     let wrong = || {
         format!(
-            "`nota {}`; expected `nota exhaustive`, `nota sampled 3` or `nota threshold 0.2 after 20`",
+            "`nota {}`; expected `nota exhaustive`, `nota sampled 3`, `nota sampled 3 drawn 5` or `nota threshold 0.2 after 20`",
             words.join(" ")
         )
     };
     match words {
         ["exhaustive"] => Ok(Nota::Exhaustive),
-        ["sampled", count] => count.parse().map(Nota::Sampled).map_err(|_| wrong()),
+        ["sampled", count, drawn @ ..] => {
+            let draws = match drawn {
+                [] => Some(1),
+                ["drawn", draws] => draws.parse().ok().filter(|&draws| draws > 0),
+                _ => None,
+            };
+            let count = count.parse().map_err(|_| wrong())?;
+            Ok(Nota::Sampled { count, draws: draws.ok_or_else(wrong)? })
+        }
         ["threshold", probability, "after", after] => {
             let probability =
                 probability.parse::<f64>().ok().filter(|p| (0.0..=1.0).contains(p)).ok_or_else(wrong)?;
@@ -145,6 +158,7 @@ mod tests {
         let mut diagrams: Vec<Diagram> =
             algorithms.map(|&algorithm| Algorithm::diagram(&algorithm.into(), 1)).collect();
         diagrams.push(Diagram::nota(Nota::Threshold { probability: 0.2, after: 20 }, Decoding::Scaled));
+        diagrams.push(Diagram::nota(Nota::Sampled { count: 3, draws: 5 }, Decoding::Local));
         diagrams[0].pieces[0].factors[1].locked = true;
         for diagram in diagrams {
             assert_eq!(Diagram::parse(&diagram.to_text()).unwrap(), diagram);
@@ -156,6 +170,8 @@ mod tests {
             ("piece a\nfactor 0 2", 0, "follow each other"),
             ("piece a\nvariables 0\nfactor 1", 0, "touches none"),
             ("piece a\nfactor 0\nnota maybe", 3, "expected"),
+            ("piece a\nfactor 0\nnota sampled 3 drawn 0", 3, "expected"),
+            ("piece a\nfactor 0\nfactor 0 1\nnota exhaustive", 0, "exactly"),
             ("piece a\nvariables 0 1\nfactor 0\nfactor 1", 0, "every edge"),
             ("piece a\nfactor 99", 2, "too far"),
             ("piece a\nfactor 0\nfactor 0 1\nfactor -1 0\ndecode local", 0, "one side"),

@@ -15,6 +15,17 @@ pub struct BeamOutcome {
     pub fell_off: Option<usize>,
 }
 
+/// At which prefix a perceptron compares a beam with gold (Huang, Fayong & Guo 2012).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Update {
+    /// The first that the gold prefix has fallen off.
+    Early,
+    /// The last that scores at least as much as the gold prefix.
+    Latest,
+    /// The one that scores most above the gold prefix.
+    Most,
+}
+
 /// Buffers of the search.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BeamSearch {
@@ -75,6 +86,52 @@ impl BeamSearch {
             .best_end(chain)
             .map_err(|_| InferenceError::BeamDeadEnd { position: chain.len(), width })?;
         Ok(self.finish(chain, best, None, path))
+    }
+
+    /// Goes on to the end whether the gold prefix stays in the beam or not, and returns the best prefix of the position that
+    /// `update` chooses among those at which it scores at least as much as the gold prefix, and is another: an update
+    /// there is a valid one. None where there is no such position.
+    pub(crate) fn violation(
+        &mut self,
+        chain: &Chain,
+        width: usize,
+        gold: &[u32],
+        update: Update,
+        path: &mut Vec<u32>,
+    ) -> Result<Option<BeamOutcome>> {
+        check_length("gold labels", chain.len(), gold.len())?;
+        self.run(chain, width, None, path)?;
+        let (mut state, mut value, mut chosen) = (0, 0.0, None);
+        for (position, &label) in gold.iter().enumerate() {
+            let score = match position {
+                0 => {
+                    state = label;
+                    0.0
+                }
+                _ => {
+                    let (target, score) = chain.arc(position, state, label);
+                    state = target;
+                    score
+                }
+            };
+            value += score + chain.node(position, label);
+            let best = self.trellis.column(position).start;
+            let violation = self.trellis.value[best] - value;
+            let is_more = match (chosen, update) {
+                (Some((_, most)), Update::Most) => violation > most,
+                _ => true,
+            };
+            if violation >= 0.0 && is_more {
+                self.trellis.trace_prefix(chain, position + 1, best, path);
+                if path[..] != gold[..=position] {
+                    chosen = Some((position, violation));
+                }
+            }
+        }
+        let Some((position, _)) = chosen else { return Ok(None) };
+        let best = self.trellis.column(position).start;
+        self.trellis.trace_prefix(chain, position + 1, best, path);
+        Ok(Some(BeamOutcome { score: self.trellis.value[best], fell_off: Some(position) }))
     }
 
     fn finish(

@@ -54,6 +54,7 @@ mod viterbi;
 mod workspace;
 
 pub use beam::BeamOutcome;
+pub(crate) use beam::Update;
 pub use chain::Chain;
 pub use constraints::{Candidates, TransitionMask};
 pub use error::{InferenceError, Result};

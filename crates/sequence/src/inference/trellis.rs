@@ -70,9 +70,14 @@ impl Trellis {
     }
 
     /// Writes the labels on the way to entry `index` of the last column, along the stored predecessors.
-    pub(crate) fn trace(&self, chain: &Chain, mut index: usize, path: &mut Vec<u32>) {
+    pub(crate) fn trace(&self, chain: &Chain, index: usize, path: &mut Vec<u32>) {
+        self.trace_prefix(chain, self.len(), index, path);
+    }
+
+    /// As [`trace`](Self::trace) for the first columns alone, so many of them.
+    pub(crate) fn trace_prefix(&self, chain: &Chain, columns: usize, mut index: usize, path: &mut Vec<u32>) {
         path.clear();
-        for position in (0..self.len()).rev() {
+        for position in (0..columns).rev() {
             path.push(chain.label_of(self.state[index]));
             if position > 0 {
                 index = self.column(position - 1).start + self.back[index] as usize;

@@ -1,6 +1,6 @@
 //! One place for the buffers of all algorithms.
 
-use super::beam::{BeamOutcome, BeamSearch};
+use super::beam::{BeamOutcome, BeamSearch, Update};
 use super::chain::Chain;
 use super::error::Result;
 use super::k_best::{KBestSearch, ScoredPath};
@@ -68,6 +68,19 @@ impl Workspace {
     ) -> Result<BeamOutcome> {
         chain.check_nodes()?;
         self.beam.run(chain, width, gold, path)
+    }
+
+    /// The best prefix of a beam at which a perceptron is to be updated.
+    pub(crate) fn violation(
+        &mut self,
+        chain: &Chain,
+        width: usize,
+        gold: &[u32],
+        update: Update,
+        path: &mut Vec<u32>,
+    ) -> Result<Option<BeamOutcome>> {
+        chain.check_nodes()?;
+        self.beam.violation(chain, width, gold, update, path)
     }
 
     /// Sums over all allowed sequences; the answer is asked of the [`Posterior`].

@@ -1,5 +1,5 @@
 //! Beam search with early update: the perceptron stops at the first position where the gold prefix leaves the
-//! beam.
+//! beam; or with updates later in the sentence, which learn from longer prefixes.
 
 use consonant_learn::LearnError;
 use consonant_learn::problem::{Problem, Separate, Separation, Weights};
@@ -10,7 +10,7 @@ use super::local::{LocalPieces, LocalWorkspace};
 use super::separation_of;
 use crate::corpus::Corpus;
 use crate::diagram::Diagram;
-use crate::inference::{Chain, TransitionMask};
+use crate::inference::{Chain, TransitionMask, Update};
 use crate::{SequenceError, UNKNOWN};
 
 /// Sentences decoded by a beam (Collins & Roark 2004; Huang, Fayong & Guo 2012).
@@ -21,6 +21,7 @@ use crate::{SequenceError, UNKNOWN};
 pub(crate) struct EarlyUpdate<'a> {
     corpus: &'a Corpus,
     width: usize,
+    update: Update,
     greedy: LocalPieces<'a>,
     whole: ChainPiece<'a>,
 }
@@ -34,14 +35,14 @@ pub(crate) struct EarlyWorkspace {
 impl<'a> EarlyUpdate<'a> {
     pub(crate) fn new(
         corpus: &'a Corpus,
-        width: usize,
+        (width, update): (usize, Update),
         mask: Option<&TransitionMask>,
     ) -> Result<Self, SequenceError> {
         let order = corpus.space.grams.order();
         let mut greedy = LocalPieces::new(corpus);
         greedy.add(&Diagram::memm(order).pieces[0], 0, |_| 0);
         let whole = ChainPiece::new(corpus, &Diagram::likelihood(order).pieces[0], None, 0, mask)?;
-        Ok(Self { corpus, width, greedy, whole })
+        Ok(Self { corpus, width, update, greedy, whole })
     }
 
     pub(super) fn beam(
@@ -59,7 +60,17 @@ impl<'a> EarlyUpdate<'a> {
             return Ok(outcome);
         }
         whole.score(self.corpus, sentence, weights.values, weights.scale)?;
-        let found = whole.inference.beam(&chain!(whole), self.width, Some(gold), path)?;
+        match self.update {
+            Update::Early => {
+                whole.inference.beam(&chain!(whole), self.width, Some(gold), path)?;
+            }
+            _ => {
+                let chain = chain!(whole);
+                if whole.inference.violation(&chain, self.width, gold, self.update, path)?.is_none() {
+                    return Ok(outcome);
+                }
+            }
+        }
         let prefix = &gold[..path.len()];
         outcome.cost = path.iter().zip(prefix).filter(|(found, gold)| found != gold).count() as f32;
         if outcome.cost > 0.0 {
@@ -67,7 +78,6 @@ impl<'a> EarlyUpdate<'a> {
             let dot = |&(index, value): &(u32, f32)| value * weights.values[index as usize];
             outcome.violation = -weights.scale * difference.pairs().iter().map(dot).sum::<f32>();
         }
-        debug_assert!(found.fell_off.is_some() || path.len() == gold.len());
         Ok(outcome)
     }
 }
@@ -101,7 +111,7 @@ impl Separate for EarlyUpdate<'_> {
         workspace: &mut EarlyWorkspace,
         difference: &mut SparseVector,
     ) -> Result<Separation, LearnError> {
-        if self.width > 1 {
+        if self.width > 1 || self.update != Update::Early {
             return separation_of(self.beam(sentence, weights, workspace, difference));
         }
         for token in self.corpus.sentences.range(sentence) {

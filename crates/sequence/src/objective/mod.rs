@@ -6,6 +6,7 @@
 
 mod chain;
 mod early_update;
+mod joint;
 mod local;
 mod nota;
 mod scaling;
@@ -22,6 +23,8 @@ use consonant_learn::sparse::{Gradient, SparseVector};
 
 use self::chain::{ChainPiece, ChainWorkspace};
 pub(crate) use self::early_update::EarlyUpdate;
+pub(crate) use self::joint::Joint;
+pub use self::joint::{ScoredSentence, Ties};
 use self::local::{LocalPieces, LocalWorkspace};
 use self::nota::{NotaPiece, NotaWorkspace};
 pub(crate) use self::scaling::{Scaling, scale_scores};
@@ -71,11 +74,13 @@ impl<'a> Objective<'a> {
         for piece in &diagram.pieces {
             match (&piece.variables, piece.nota) {
                 (Variables::Offsets(_), Some(nota)) => {
+                    let both = piece.factors.len() > 2;
                     let negatives = match (nota, &negatives) {
                         (Nota::Threshold { .. }, Some(chosen)) => chosen.clone(),
-                        _ => Negatives::choose(corpus, nota, seed),
+                        _ => Negatives::choose(corpus, nota, both, seed),
                     };
-                    terms.push(Term::Nota(NotaPiece::new(corpus, group(&piece.factors[0]), negatives)?));
+                    let group = group(&piece.factors[0]);
+                    terms.push(Term::Nota(NotaPiece::new(corpus, group, both, negatives)?));
                 }
                 (Variables::Offsets(offsets), None) if offsets.len() == 1 => {
                     local.add(piece, offsets[0], group)

@@ -2,8 +2,10 @@
 //!
 //! The loss of a position is -log φ(y_t, y_{t-1}, x_t) + Σ_{y'} log(1 + Σ_y φ(y, y', x_t)), where y' runs
 //! over the gold previous label and the negatives. The 1 is the fixed potential of NOTA: where the condition
-//! y' is wrong, only lowering the potentials of all labels makes NOTA likely.
+//! y' is wrong, only lowering the potentials of all labels makes NOTA likely. In pseudo-likelihood a condition
+//! is the pair of the labels on both sides.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use consonant_learn::hash::combine;
@@ -19,38 +21,54 @@ use crate::ngrams::ContextRows;
 use crate::normalization::{EdgeSums, Side, dot};
 use crate::{SequenceError, UNKNOWN};
 
-/// The wrong previous labels of each token that must predict NOTA.
+/// What a label is predicted from: the labels before and after, [`UNKNOWN`] where a sentence ends or a piece does not look.
+pub(crate) type Condition = [u32; 2];
+
+/// The wrong conditions of each token that must predict NOTA.
 #[derive(Debug, Clone)]
 pub(crate) enum Negatives {
-    /// Every wrong label.
+    /// Every one.
     All,
-    /// Those listed: the first of each token (one more at the end), and the labels.
-    Listed(Arc<(Vec<u32>, Vec<u32>)>),
+    /// Those listed: the first of each token (one more at the end), and the conditions.
+    Listed(Arc<(Vec<u32>, Vec<Condition>)>),
 }
 
 impl Negatives {
-    /// Negatives as they are before any training.
-    pub(crate) fn choose(corpus: &Corpus, nota: Nota, seed: u64) -> Self {
-        let count = match nota {
+    /// Negatives as they are before any training. `both`: conditions are labels on both sides.
+    pub(crate) fn choose(corpus: &Corpus, nota: Nota, both: bool, seed: u64) -> Self {
+        let most = match nota {
             Nota::Exhaustive => return Self::All,
-            Nota::Sampled(count) => count.min(corpus.space.labels() - 1),
+            Nota::Sampled { count, .. } => count,
             Nota::Threshold { .. } => 0,
         };
-        Self::list(corpus, |token, gold, out| {
+        let labels = corpus.space.labels();
+        Self::list(corpus, both, |token, gold, out| {
+            let sides = gold.iter().filter(|&&label| label != UNKNOWN).count() as u32;
+            let count = most.min(labels.saturating_pow(sides) - 1);
             let mut state = combine(seed, token as u64);
             while out.len() < count {
-                state = combine(state, 1);
-                let label = ((u128::from(state) * corpus.space.labels() as u128) >> 64) as u32;
-                if label != gold && !out.contains(&label) {
-                    out.push(label);
+                let drawn = gold.map(|label| {
+                    if label == UNKNOWN {
+                        return UNKNOWN;
+                    }
+                    state = combine(state, 1);
+                    ((u128::from(state) * labels as u128) >> 64) as u32
+                });
+                if drawn != gold && !out.contains(&drawn) {
+                    out.push(drawn);
                 }
             }
         })
     }
 
-    /// Wrong labels that the locally normalized model holds probable: those from which a wrong path might
-    /// come.
-    pub(crate) fn above(corpus: &Corpus, weights: &[f32], probability: f64) -> Result<Self, SequenceError> {
+    /// Wrong conditions that the model holds probable: those from which a wrong path might come. `both`: of
+    /// labels on both sides, by the model as a whole; otherwise of the label before, by the locally normalized model.
+    pub(crate) fn above(
+        corpus: &Corpus,
+        weights: &[f32],
+        probability: f64,
+        both: bool,
+    ) -> Result<Self, SequenceError> {
         let labels = corpus.space.labels();
         let mut transitions = corpus.space.grams.transitions(None)?;
         transitions.load(corpus.space.gram_weights(weights))?;
@@ -64,29 +82,45 @@ impl Negatives {
             let range = corpus.sentences.range(sentence);
             let place = (&corpus.sentences, sentence);
             sentence_scores(corpus, place, (weights, 1.0), &mut entries, &mut nodes, &mut edges);
-            sums.normalize(Side::Before, &edges, &mut nodes);
+            if !both {
+                sums.normalize(Side::Before, &edges, &mut nodes);
+            }
             let chain = Chain::new(&nodes, &transitions)?.with_any_edges(&edges)?;
             let posterior = inference.forward_backward(&chain, &potentials)?;
-            for token in range.clone().skip(1) {
-                let marginals = posterior.node(token - 1 - range.start);
+            for token in range.clone() {
+                let marginals = posterior.node(token - range.start);
                 probable[token]
                     .extend((0..labels as u32).filter(|&label| marginals[label as usize] > probability));
             }
         }
-        Ok(Self::list(corpus, |token, gold, out| {
-            out.extend(probable[token].iter().filter(|&&label| label != gold))
+        // The gold label itself first: beside another one it makes a wrong condition, too.
+        let side = |gold: u32, neighbour: usize| {
+            let others = probable.get(neighbour).filter(|_| gold != UNKNOWN).into_iter().flatten();
+            std::iter::once(gold).chain(others.copied().filter(move |&label| label != gold))
+        };
+        Ok(Self::list(corpus, both, |token, gold, out| {
+            for before in side(gold[0], token.wrapping_sub(1)) {
+                out.extend(
+                    side(gold[1], token + 1).map(|after| [before, after]).filter(|&wrong| wrong != gold),
+                );
+            }
         }))
     }
 
-    /// Lists negatives for every token that has a known label before it.
-    fn list(corpus: &Corpus, mut each: impl FnMut(usize, u32, &mut Vec<u32>)) -> Self {
+    /// Lists negatives for every token that has something to be predicted from.
+    fn list(
+        corpus: &Corpus,
+        both: bool,
+        mut each: impl FnMut(usize, Condition, &mut Vec<Condition>),
+    ) -> Self {
         let (mut starts, mut all, mut some) = (vec![0], Vec::new(), Vec::new());
         for sentence in 0..corpus.sentences.len() {
             let range = corpus.sentences.range(sentence);
             for token in range.clone() {
-                if token > range.start && corpus.sentences.gold[token - 1] != UNKNOWN {
+                let gold = condition(&corpus.sentences.gold, &range, token, both);
+                if gold != [UNKNOWN; 2] {
                     some.clear();
-                    each(token, corpus.sentences.gold[token - 1], &mut some);
+                    each(token, gold, &mut some);
                     all.extend_from_slice(&some);
                 }
                 starts.push(all.len() as u32);
@@ -96,16 +130,25 @@ impl Negatives {
     }
 }
 
+/// What stands around a token of a sentence.
+fn condition(gold: &[u32], sentence: &Range<usize>, token: usize, both: bool) -> Condition {
+    let before = if token > sentence.start { gold[token - 1] } else { UNKNOWN };
+    let after = if both && token + 1 < sentence.end { gold[token + 1] } else { UNKNOWN };
+    [before, after]
+}
+
 pub(crate) struct NotaPiece<'a> {
     corpus: &'a Corpus,
     rows: ContextRows,
     /// The context row of each previous label.
     contexts: Vec<u32>,
     group: usize,
+    /// Whether labels are predicted from both sides.
+    both: bool,
     negatives: Negatives,
     labels: Vec<u32>,
-    /// Whether a token is the first of its sentence.
-    first: Vec<bool>,
+    /// What each token's label is predicted from, or nothing where that is not known.
+    around: Vec<Option<Condition>>,
     weights: Vec<f32>,
 }
 
@@ -118,31 +161,59 @@ pub(crate) struct NotaWorkspace {
     values: Vec<f64>,
     probabilities: Vec<f32>,
     excess: Vec<f32>,
-    pairs: Vec<f32>,
-    pair_excess: Vec<f32>,
+    /// By side, what the pairs of labels there score, and how much more probable than true they are.
+    pairs: [Vec<f32>; 2],
+    pair_excess: [Vec<f32>; 2],
     entries: Vec<f32>,
 }
 
 impl<'a> NotaPiece<'a> {
-    pub(crate) fn new(corpus: &'a Corpus, group: usize, negatives: Negatives) -> Result<Self, SequenceError> {
+    pub(crate) fn new(
+        corpus: &'a Corpus,
+        group: usize,
+        both: bool,
+        negatives: Negatives,
+    ) -> Result<Self, SequenceError> {
         if corpus.space.grams.order() != 1 {
             return Err(SequenceError::Unsupported("NOTA training is defined for chains of order 1".into()));
         }
         let rows = ContextRows::new(&corpus.space.grams);
         let contexts =
             (0..corpus.space.labels() as u32).map(|previous| rows.row(&[previous, 0], 1)).collect();
-        let mut first = vec![false; corpus.sentences.tokens()];
-        for &start in &corpus.sentences.starts {
-            if let Some(first) = first.get_mut(start as usize) {
-                *first = true;
-            }
-        }
         let labels = (0..corpus.space.labels() as u32).collect();
-        Ok(Self { corpus, rows, contexts, group, negatives, labels, first, weights: token_weights(corpus) })
+        let mut around = Vec::with_capacity(corpus.sentences.tokens());
+        for sentence in 0..corpus.sentences.len() {
+            let range = corpus.sentences.range(sentence);
+            around.extend(range.clone().map(|token| {
+                let found = condition(&corpus.sentences.gold, &range, token, both);
+                let is_known = (found[0] != UNKNOWN || token == range.start)
+                    && (found[1] != UNKNOWN || !both || token + 1 == range.end);
+                is_known.then_some(found)
+            }));
+        }
+        let weights = token_weights(corpus);
+        Ok(Self { corpus, rows, contexts, group, both, negatives, labels, around, weights })
     }
 
     pub(crate) fn workspace(&self) -> NotaWorkspace {
         NotaWorkspace::default()
+    }
+
+    /// The wrong conditions of a token.
+    fn wrong(&self, token: usize, gold: Condition) -> impl Iterator<Item = Condition> {
+        let nothing: (&[Condition], [&[u32]; 2]) = (&[], [&[], &[]]);
+        let (listed, every) = match &self.negatives {
+            Negatives::Listed(listed) => {
+                (&listed.1[listed.0[token] as usize..listed.0[token + 1] as usize], nothing.1)
+            }
+            Negatives::All => {
+                let side = |gold: u32| if gold == UNKNOWN { &[UNKNOWN][..] } else { &self.labels[..] };
+                (nothing.0, gold.map(side))
+            }
+        };
+        let every =
+            every[0].iter().flat_map(move |&before| every[1].iter().map(move |&after| [before, after]));
+        listed.iter().copied().chain(every).filter(move |&wrong| wrong != gold)
     }
 
     pub(crate) fn differentiate<G: Gradient + ?Sized>(
@@ -154,10 +225,10 @@ impl<'a> NotaPiece<'a> {
     ) -> f64 {
         let (space, labels) = (&self.corpus.space, self.corpus.space.labels());
         let (gold, weight) = (self.corpus.sentences.gold[token], self.weights[token]);
-        let previous = if self.first[token] { None } else { Some(self.corpus.sentences.gold[token - 1]) };
-        if gold == UNKNOWN || previous == Some(UNKNOWN) || weight == 0.0 {
+        if gold == UNKNOWN || weight == 0.0 {
             return 0.0;
         }
+        let Some(around) = self.around[token] else { return 0.0 };
         let group = &weights.values[self.group * space.group_size()..][..space.group_size()];
         let grams = space.gram_weights(group);
         // The exponentials of the edges are made once for each set of weights.
@@ -174,62 +245,23 @@ impl<'a> NotaPiece<'a> {
         let NotaWorkspace { nodes, entries, .. } = workspace;
         let here = token..token + 1;
         node_scores(self.corpus, &self.corpus.sentences, here, group, weights.scale, entries, nodes);
-        let most = EdgeSums::exponentiate(&workspace.nodes, &mut workspace.values);
         workspace.excess.clear();
         workspace.excess.resize(labels, 0.0);
         let mut gradient = Offset { gradient, start: self.group * space.group_size() };
-        let mut loss = 0.0;
-        match previous {
-            None => {
-                let sum: f64 = workspace.values.iter().sum();
-                let (log_sum, scale) = with_nota(most, sum);
-                loss += log_sum - f64::from(workspace.nodes[gold as usize]);
-                workspace
-                    .excess
-                    .iter_mut()
-                    .zip(&workspace.values)
-                    .for_each(|(excess, value)| *excess = (value * scale) as f32);
+        let conditions = std::iter::once(around).chain(self.wrong(token, around));
+        let mut loss = -f64::from(workspace.nodes[gold as usize]);
+        if self.both || space.has_pairs() {
+            let place = (token, gold, around);
+            loss += self.conditions(place, conditions, (weight, group), workspace, &mut gradient);
+        } else {
+            let most = EdgeSums::exponentiate(&workspace.nodes, &mut workspace.values);
+            if let Some(number) = self.edge(around[0], gold) {
+                loss -= f64::from(weights.scale * grams[number as usize]);
+                gradient.add(space.gram_start() + number as usize, -weight);
             }
-            Some(previous) => {
-                let edge = self.rows.number(self.contexts[previous as usize], gold);
-                let score = edge.map_or(0.0, |number| grams[number as usize]);
-                loss -= f64::from(workspace.nodes[gold as usize] + weights.scale * score);
-                if let Some(number) = edge {
-                    gradient.add(space.gram_start() + number as usize, -weight);
-                }
-                let negatives: &[u32] = match &self.negatives {
-                    Negatives::All => &self.labels,
-                    Negatives::Listed(listed) => {
-                        &listed.1[listed.0[token] as usize..listed.0[token + 1] as usize]
-                    }
-                };
-                let wrong = negatives.iter().copied().filter(|&label| label != previous);
-                let conditions = std::iter::once(previous).chain(wrong);
-                if space.has_pairs() {
-                    workspace.pairs.clear();
-                    workspace.pairs.resize(labels * labels, 0.0);
-                    add_pair_scores(
-                        self.corpus,
-                        &self.corpus.sentences,
-                        token,
-                        group,
-                        weights.scale,
-                        &mut workspace.pairs,
-                    );
-                    loss += self.conditions_with_pairs(
-                        token,
-                        (previous, gold),
-                        conditions,
-                        weight,
-                        workspace,
-                        &mut gradient,
-                    );
-                } else {
-                    loss += conditions
-                        .map(|label| self.condition(label, most, weight, workspace, &mut gradient))
-                        .sum::<f64>();
-                }
-            }
+            loss += conditions
+                .map(|[before, _]| self.one_sided(before, most, weight, workspace, &mut gradient))
+                .sum::<f64>();
         }
         workspace.excess[gold as usize] -= 1.0;
         let by_entry = space.parts.spread(&workspace.excess, &mut workspace.entries);
@@ -239,10 +271,15 @@ impl<'a> NotaPiece<'a> {
         f64::from(weight) * loss
     }
 
+    /// The number of a pair of labels that has a weight.
+    fn edge(&self, previous: u32, label: u32) -> Option<u32> {
+        self.rows.number(*self.contexts.get(previous as usize)?, label)
+    }
+
     /// log(1 + Σ_y φ(y, y', x)) for one condition y'; adds the probabilities to the excess and the gradient
     /// of the edges.
     #[inline]
-    fn condition<G: Gradient + ?Sized>(
+    fn one_sided<G: Gradient + ?Sized>(
         &self,
         previous: u32,
         most: f64,
@@ -251,6 +288,12 @@ impl<'a> NotaPiece<'a> {
         gradient: &mut G,
     ) -> f64 {
         let labels = workspace.values.len();
+        if previous == UNKNOWN {
+            let (log_sum, scale) = with_nota(most, workspace.values.iter().sum());
+            let excess = workspace.excess.iter_mut().zip(&workspace.values);
+            excess.for_each(|(excess, value)| *excess += (value * scale) as f32);
+            return log_sum;
+        }
         let row = &workspace.sums.by_previous[previous as usize * labels..][..labels];
         let sum = dot(row, &workspace.values);
         let (log_sum, scale) = with_nota(most + workspace.sums.shift, sum);
@@ -271,52 +314,78 @@ impl<'a> NotaPiece<'a> {
         log_sum
     }
 
-    /// As [`condition`](Self::condition) for all conditions at once, where features see label pairs: the
-    /// potentials of every condition are then the position's own. The scores of these features stand in
-    /// `workspace.pairs`.
-    fn conditions_with_pairs<G: Gradient + ?Sized>(
+    /// As [`one_sided`](Self::one_sided) for all conditions at once, on any side: where features see label pairs,
+    /// the potentials of every condition are the position's own.
+    fn conditions<G: Gradient + ?Sized>(
         &self,
-        token: usize,
-        (previous, gold): (u32, u32),
-        conditions: impl Iterator<Item = u32>,
-        weight: f32,
+        (token, gold, around): (usize, u32, Condition),
+        conditions: impl Iterator<Item = Condition>,
+        (weight, group): (f32, &[f32]),
         workspace: &mut NotaWorkspace,
         gradient: &mut Offset<'_, G>,
     ) -> f64 {
         let (space, labels) = (&self.corpus.space, self.corpus.space.labels());
-        let NotaWorkspace { sums, nodes, values, probabilities, excess, pairs, pair_excess, .. } = workspace;
-        pair_excess.clear();
-        pair_excess.resize(labels * labels, 0.0);
-        let gold_pair = previous as usize * labels + gold as usize;
-        let mut loss = -f64::from(pairs[gold_pair]);
-        pair_excess[gold_pair] -= 1.0;
+        let NotaWorkspace { scale, sums, nodes, values, probabilities, excess, pairs, pair_excess, .. } =
+            workspace;
+        // The place of a pair in the tables: the earlier label says which row.
+        let cell = |side: usize, other: u32, label: usize| match side {
+            0 => other as usize * labels + label,
+            _ => label * labels + other as usize,
+        };
+        let mut loss = 0.0;
+        let sides = (0..2).filter(|&side| around[side] != UNKNOWN);
+        for side in sides.clone() {
+            pairs[side].clear();
+            pairs[side].extend_from_slice(&sums.scores);
+            if space.has_pairs() {
+                let seeing = token + side;
+                add_pair_scores(self.corpus, &self.corpus.sentences, seeing, group, *scale, &mut pairs[side]);
+            }
+            pair_excess[side].clear();
+            pair_excess[side].resize(labels * labels, 0.0);
+            let right = cell(side, around[side], gold as usize);
+            loss -= f64::from(pairs[side][right]);
+            pair_excess[side][right] -= 1.0;
+        }
         for condition in conditions {
-            let row = condition as usize * labels..(condition as usize + 1) * labels;
-            let scores = &mut pairs[row.clone()];
-            let others = sums.scores[row.clone()].iter().zip(nodes.iter());
-            scores.iter_mut().zip(others).for_each(|(score, (edge, node))| *score += edge + node);
-            let most = f64::from(scores[best_label(scores) as usize]);
-            kernels::exp_row(scores, most, values);
+            probabilities.copy_from_slice(nodes);
+            for side in sides.clone() {
+                for (label, score) in probabilities.iter_mut().enumerate() {
+                    *score += pairs[side][cell(side, condition[side], label)];
+                }
+            }
+            let most = f64::from(probabilities[best_label(probabilities) as usize]);
+            values.resize(labels, 0.0);
+            kernels::exp_row(probabilities, most, values);
             let (log_sum, normalizer) = with_nota(most, values.iter().sum());
             loss += log_sum;
             for (label, value) in values.iter().enumerate() {
                 let p = (value * normalizer) as f32;
-                probabilities[label] = p;
                 excess[label] += p;
-                pair_excess[row.start + label] += p;
+                for side in sides.clone() {
+                    pair_excess[side][cell(side, condition[side], label)] += p;
+                }
             }
-            self.rows.add_gradient(
-                self.contexts[condition as usize],
-                weight,
-                probabilities,
-                space.gram_start(),
-                gradient,
-            );
         }
-        let mut gradient =
-            Offset { start: gradient.start + space.pair_start(), gradient: &mut *gradient.gradient };
-        for &feature in self.corpus.sentences.pair_features(token) {
-            space.pairs.add_gradient(feature, weight, pair_excess, &mut gradient);
+        for side in sides {
+            for (previous, row) in pair_excess[side].chunks_exact(labels).enumerate() {
+                if row.iter().any(|&excess| excess != 0.0) {
+                    self.rows.add_gradient(
+                        self.contexts[previous],
+                        weight,
+                        row,
+                        space.gram_start(),
+                        gradient,
+                    );
+                }
+            }
+            if space.has_pairs() {
+                let mut gradient =
+                    Offset { start: gradient.start + space.pair_start(), gradient: &mut *gradient.gradient };
+                for &feature in self.corpus.sentences.pair_features(token + side) {
+                    space.pairs.add_gradient(feature, weight, &pair_excess[side], &mut gradient);
+                }
+            }
         }
         loss
     }

@@ -4,6 +4,7 @@ use consonant_learn::sparse::SparseVector;
 
 use super::*;
 use crate::corpus::{CorpusBuilder, CorpusOptions, Pairs};
+use crate::inference::Update;
 
 struct Random(u64);
 
@@ -307,63 +308,88 @@ fn short_rows_and_shut_weights_give_losses_of_the_definition_and_gradients_of_fi
 #[test]
 fn nota_losses_are_those_of_the_paper() {
     let threshold = Nota::Threshold { probability: 0.3, after: 1 };
-    let kinds = [(Nota::Exhaustive, false), (Nota::Sampled(1), true), (threshold, true)];
-    for ((nota, listed), pair_features) in kinds.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
-        let corpus = corpus(3, 1, false, pair_features, Pairs::Observed);
-        let labels = corpus.space.labels() as u32;
-        let weights = random_weights(corpus.space.group_size(), 4);
-        let negatives = match nota {
-            Nota::Threshold { probability, .. } => Negatives::above(&corpus, &weights, probability).unwrap(),
-            _ => Negatives::choose(&corpus, nota, 9),
-        };
-        let diagram = Diagram::nota(nota, crate::diagram::Decoding::Local);
-        let objective = Objective::new(&corpus, &diagram, None, 9, Some(negatives.clone())).unwrap();
-        let (loss, _) = total_loss(&objective, &weights);
-        let mut expected = 0.0;
-        let mut counted = 0;
-        for sentence in 0..corpus.sentences.len() {
-            let gold = corpus.sentences.gold(sentence);
-            for (position, &label) in gold.iter().enumerate() {
-                let token = corpus.sentences.range(sentence).start + position;
-                let mut nodes = vec![0.0; labels as usize];
-                let here = token..token + 1;
-                node_scores(&corpus, &corpus.sentences, here, &weights, 1.0, &mut Vec::new(), &mut nodes);
-                let mut pairs = vec![0.0; (labels * labels) as usize];
-                add_pair_scores(&corpus, &corpus.sentences, token, &weights, 1.0, &mut pairs);
-                let score = |previous: Option<u32>, label: u32| {
-                    let pair = previous.map_or(0.0, |previous| pairs[(previous * labels + label) as usize]);
-                    let edge = previous.and_then(|previous| corpus.space.grams.number(&[previous, label]));
-                    f64::from(
-                        nodes[label as usize]
-                            + pair
-                            + edge.map_or(0.0, |number| corpus.space.gram_weights(&weights)[number as usize]),
-                    )
-                };
-                let log_sum = |previous| {
-                    (1.0 + (0..labels).map(|label| score(previous, label).exp()).sum::<f64>()).ln()
-                };
-                let previous = position.checked_sub(1).map(|before| gold[before]);
-                let mut terms = log_sum(previous) - score(previous, label);
-                if let Some(previous) = previous {
-                    let wrong: Vec<u32> = match &negatives {
-                        Negatives::All => (0..labels).filter(|&wrong| wrong != previous).collect(),
-                        Negatives::Listed(lists) => {
-                            lists.1[lists.0[token] as usize..lists.0[token + 1] as usize].to_vec()
-                        }
-                    };
-                    assert!(!wrong.contains(&previous));
-                    counted += wrong.len();
-                    terms += wrong.iter().map(|&wrong| log_sum(Some(wrong))).sum::<f64>();
-                }
-                expected +=
-                    f64::from(corpus.sentences.weight(sentence) * corpus.class_weights[label as usize])
-                        * terms;
-            }
+    let sampled = Nota::Sampled { count: 2, draws: 1 };
+    for nota in [Nota::Exhaustive, sampled, threshold] {
+        for (pair_features, both) in [(false, false), (true, false), (false, true), (true, true)] {
+            check_nota(nota, pair_features, both);
         }
-        assert!(counted > 0 && (listed == matches!(negatives, Negatives::Listed(_))));
-        assert!((loss - expected).abs() < 1e-3 * expected, "{nota:?}: {loss} is not {expected}");
-        check_gradient("nota", &objective, &weights);
     }
+}
+
+/// -log φ(gold) + Σ log(1 + Σ_y φ(y)) over the gold condition and the wrong ones, label by label.
+fn check_nota(nota: Nota, pair_features: bool, both: bool) {
+    let corpus = corpus(3, 1, false, pair_features, Pairs::Observed);
+    let labels = corpus.space.labels() as u32;
+    let weights = random_weights(corpus.space.group_size(), 4);
+    let negatives = match nota {
+        Nota::Threshold { probability, .. } => {
+            Negatives::above(&corpus, &weights, probability, both).unwrap()
+        }
+        _ => Negatives::choose(&corpus, nota, both, 9),
+    };
+    let diagram = match both {
+        true => Diagram::pseudo_likelihood_nota(nota),
+        false => Diagram::nota(nota, crate::diagram::Decoding::Local),
+    };
+    let objective = Objective::new(&corpus, &diagram, None, 9, Some(negatives.clone())).unwrap();
+    let (loss, _) = total_loss(&objective, &weights);
+    let mut expected = 0.0;
+    let mut counted = 0;
+    for sentence in 0..corpus.sentences.len() {
+        let gold = corpus.sentences.gold(sentence);
+        for (position, &label) in gold.iter().enumerate() {
+            let token = corpus.sentences.range(sentence).start + position;
+            let mut nodes = vec![0.0; labels as usize];
+            let here = token..token + 1;
+            node_scores(&corpus, &corpus.sentences, here, &weights, 1.0, &mut Vec::new(), &mut nodes);
+            let pair = |seeing: usize, previous: u32, label: u32| {
+                let mut pairs = vec![0.0; (labels * labels) as usize];
+                add_pair_scores(&corpus, &corpus.sentences, seeing, &weights, 1.0, &mut pairs);
+                let edge = corpus.space.grams.number(&[previous, label]);
+                pairs[(previous * labels + label) as usize]
+                    + edge.map_or(0.0, |number| corpus.space.gram_weights(&weights)[number as usize])
+            };
+            let score = |[before, after]: [u32; 2], label: u32| {
+                let mut score = nodes[label as usize];
+                if before != UNKNOWN {
+                    score += pair(token, before, label);
+                }
+                if after != UNKNOWN {
+                    score += pair(token + 1, label, after);
+                }
+                f64::from(score)
+            };
+            let log_sum =
+                |condition| (1.0 + (0..labels).map(|label| score(condition, label).exp()).sum::<f64>()).ln();
+            let before = position.checked_sub(1).map_or(UNKNOWN, |before| gold[before]);
+            let after = gold.get(position + 1).copied().filter(|_| both).unwrap_or(UNKNOWN);
+            let around = [before, after];
+            let mut terms = log_sum(around) - score(around, label);
+            let side = |gold: u32| if gold == UNKNOWN { vec![UNKNOWN] } else { (0..labels).collect() };
+            let every = side(before)
+                .into_iter()
+                .flat_map(|one| side(after).into_iter().map(move |other| [one, other]));
+            let every: Vec<[u32; 2]> = every.filter(|&wrong| wrong != around).collect();
+            let wrong = match &negatives {
+                Negatives::All => every,
+                Negatives::Listed(lists) => {
+                    let listed = lists.1[lists.0[token] as usize..lists.0[token + 1] as usize].to_vec();
+                    assert!(listed.iter().all(|wrong| every.contains(wrong)));
+                    if let Nota::Sampled { count, .. } = nota {
+                        assert_eq!(listed.len(), count.min(every.len()));
+                    }
+                    listed
+                }
+            };
+            counted += wrong.len();
+            terms += wrong.into_iter().map(log_sum).sum::<f64>();
+            expected +=
+                f64::from(corpus.sentences.weight(sentence) * corpus.class_weights[label as usize]) * terms;
+        }
+    }
+    assert!(counted > 0 && (nota == Nota::Exhaustive) == matches!(negatives, Negatives::All));
+    assert!((loss - expected).abs() < 1e-3 * expected, "{nota:?}, {both}: {loss} is not {expected}");
+    check_gradient("nota", &objective, &weights);
 }
 
 #[test]
@@ -462,7 +488,7 @@ fn a_beam_of_one_and_the_general_beam_update_alike() {
     for seed in 0..10 {
         let corpus = corpus(seed + 50, 1 + seed as usize % 2, false, false, Pairs::All);
         let weights = random_weights(corpus.space.group_size(), seed);
-        let narrow = EarlyUpdate::new(&corpus, 1, None).unwrap();
+        let narrow = EarlyUpdate::new(&corpus, (1, Update::Early), None).unwrap();
         let mut workspace = narrow.workspace();
         for sentence in 0..narrow.examples() {
             let (mut greedy, mut general) = (SparseVector::new(), SparseVector::new());
@@ -474,4 +500,62 @@ fn a_beam_of_one_and_the_general_beam_update_alike() {
             assert_eq!(greedy, general);
         }
     }
+}
+
+/// A wide beam loses nothing: its best prefixes are those of all sequences.
+#[test]
+fn later_updates_are_at_the_last_and_at_the_worst_prefix() {
+    let mut later = 0;
+    for seed in 0..20 {
+        let corpus = corpus(seed + 70, 1 + seed as usize % 2, false, false, Pairs::All);
+        let values = &random_weights(corpus.space.group_size(), seed)[..];
+        let labels = corpus.space.labels() as u32;
+        for update in [Update::Latest, Update::Most] {
+            let wide = EarlyUpdate::new(&corpus, (10_000, update), None).unwrap();
+            let mut workspace = wide.workspace();
+            for sentence in 0..wide.examples() {
+                let gold = corpus.sentences.gold(sentence);
+                if gold.contains(&UNKNOWN) {
+                    continue;
+                }
+                let mut difference = SparseVector::new();
+                let weights = Weights::new(values);
+                let found = wide.separate(sentence, weights, 0.0, &mut workspace, &mut difference).unwrap();
+                // By how much the best prefix of each length is above that of gold.
+                let range = corpus.sentences.range(sentence);
+                let mut nodes = vec![0.0; gold.len() * labels as usize];
+                node_scores(&corpus, &corpus.sentences, range, values, 1.0, &mut Vec::new(), &mut nodes);
+                let score = |path: &[u32]| -> f64 {
+                    let node = |(at, &label): (usize, &u32)| nodes[at * labels as usize + label as usize];
+                    let sum: f32 = path.iter().enumerate().map(node).sum();
+                    let grams = (2..=corpus.space.grams.order() + 1).flat_map(|length| path.windows(length));
+                    let grams = grams.filter_map(|gram| corpus.space.grams.number(gram));
+                    f64::from(
+                        sum + grams.map(|gram| corpus.space.gram_weights(values)[gram as usize]).sum::<f32>(),
+                    )
+                };
+                let above: Vec<f64> = (1..=gold.len())
+                    .map(|length| {
+                        let paths = (0..labels.pow(length as u32)).map(|number| {
+                            (0..length as u32)
+                                .map(|at| number / labels.pow(at) % labels)
+                                .collect::<Vec<u32>>()
+                        });
+                        let most = paths.map(|path| score(&path)).fold(f64::NEG_INFINITY, f64::max);
+                        most - score(&gold[..length])
+                    })
+                    .collect();
+                let expected = match update {
+                    Update::Most => above.iter().copied().fold(0.0, f64::max),
+                    _ => above.iter().rev().copied().find(|&above| above > 1e-6).unwrap_or(0.0),
+                };
+                assert!(
+                    (f64::from(found.violation) - expected).abs() < 1e-3,
+                    "{update:?}: {found:?}, {above:?}"
+                );
+                later += usize::from(expected > 0.0);
+            }
+        }
+    }
+    assert!(later > 50, "{later}");
 }
