@@ -175,7 +175,10 @@ impl Task for Lemmatizer {
             let theirs = Self::open(initial)?;
             if theirs.given() != given {
                 let (theirs, ours) = (theirs.given(), given);
-                return Err(Usage(format!("the model to go on from reads {theirs}, not {ours}; give --given {theirs}")).into());
+                return Err(Usage(format!(
+                    "the model to go on from reads {theirs}, not {ours}; give --given {theirs}"
+                ))
+                .into());
             }
         }
         // Each chain goes on from its own.

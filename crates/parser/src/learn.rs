@@ -7,7 +7,7 @@ use consonant_learn::parts::{PartList, PartProblem, Parts};
 use consonant_learn::table::{HashKernel, Precision};
 use consonant_learn::trainer::{Run, Scorer, train as train_online};
 use consonant_sequence::features::Clusters;
-use consonant_task::{Data, Trained, Watch, open_file};
+use consonant_task::{Data, Task, Trained, Watch, open_file};
 use consonant_text::Sentence;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -20,7 +20,7 @@ use crate::model::{Description, LABELS, PARTS, TASK};
 use crate::parts::{PartKinds, TreeParts};
 use crate::prune::{self, Pruner, PruningLimits, PruningWorkspace};
 use crate::score::ScoreWorkspace;
-use crate::{ParserError, ParserSettings};
+use crate::{Parser, ParserError, ParserSettings};
 
 /// What is measured on dev.
 const METRIC: &str = "right heads";
@@ -158,6 +158,11 @@ pub(crate) fn train(
     watch: &mut Watch<'_>,
 ) -> Result<Trained, ParserError> {
     settings.check_together()?;
+    let initial = data.initial.map(Parser::open).transpose()?;
+    let settings = &match &initial {
+        Some(initial) => settings.going_on_from(&initial.description.settings)?,
+        None => settings.clone(),
+    };
     let (sentences, kinds, root_children) = (data.items(), settings.part_kinds(), settings.root_children());
     let clusters = settings.clusters.as_ref().map(|file| {
         let path = file.path();
@@ -166,22 +171,28 @@ pub(crate) fn train(
             open_file(path, data.max_unpacked)?,
         )?)
     });
-    let vocabulary = Vocabulary::gather(sentences, settings.ignored_columns(), clusters.transpose()?);
-    let mut labels = Vec::new();
+    let known = initial.as_ref().map(|initial| &*initial.vocabulary);
+    let vocabulary = Vocabulary::gather(sentences, settings.ignored_columns(), clusters.transpose()?, known);
+    let mut labels = initial.as_ref().map_or_else(Vec::new, |initial| initial.labels().to_vec());
     let dev = data.dev;
     let mut data = encode(sentences, settings, &vocabulary, &mut labels, watch)?;
     let (seed, batch, shards) = (settings.seed, settings.batch, settings.shards);
-    // The pruner takes moments: nobody hears of its epochs, and there is nothing to go on from.
-    let run = Run {
-        epochs: PRUNING_EPOCHS,
-        seed,
-        batch,
-        shards,
-        checkpoint: None,
-        progress: None,
-        ..watch.run(Some("pruner"), METRIC)
+    // The pruner takes moments: nobody hears of its epochs, and there is nothing to go on from. That of a model stays.
+    let pruner_weights = match &initial {
+        Some(initial) => initial.pruner.weights(),
+        None => {
+            let run = Run {
+                epochs: PRUNING_EPOCHS,
+                seed,
+                batch,
+                shards,
+                checkpoint: None,
+                progress: None,
+                ..watch.run(Some("pruner"), METRIC)
+            };
+            prune::train(&data, root_children, settings.pruner_bits, run)?
+        }
     };
-    let pruner_weights = prune::train(&data, root_children, settings.pruner_bits, run)?;
     let pruner = prune::with_weights(&pruner_weights, root_children)?;
     let limits = settings.pruning();
     data.par_iter_mut().try_for_each_init(PruningWorkspace::default, |workspace, sentence| {
@@ -213,6 +224,7 @@ pub(crate) fn train(
         batch,
         shards,
         dev: dev.as_deref().map(scorer),
+        initial: initial.as_ref().map(|initial| initial.parts.to_vec()),
         ..watch.run(None, METRIC)
     };
     let trained = train_online(&PartProblem::new(&problem), &settings.method()?, run)?;
@@ -223,6 +235,7 @@ pub(crate) fn train(
         shards,
         checkpoint: None,
         interrupt: None,
+        initial: initial.as_ref().map(|initial| initial.labels.to_vec()),
         ..watch.run(Some("labels"), METRIC)
     };
     let label_weights = label::train(&data, labels.len(), settings.label_bits, run)?;
@@ -266,7 +279,7 @@ fn encode(
     names: &mut Vec<String>,
     watch: &mut Watch<'_>,
 ) -> Result<Vec<TrainingSentence>, ParserError> {
-    let mut ids: FxHashMap<String, u32> = FxHashMap::default();
+    let mut ids: FxHashMap<String, u32> = (0..).zip(&*names).map(|(id, name)| (name.clone(), id)).collect();
     let mut data = Vec::with_capacity(sentences.len());
     for (source, sentence) in sentences.iter().enumerate().filter(|(_, sentence)| !sentence.is_empty()) {
         let heads = match gold_heads(sentence, settings.single_root) {

@@ -50,12 +50,12 @@ pub(crate) struct Description {
 /// A trained parser. Cheap to clone; the clones share the weights.
 #[derive(Debug, Clone)]
 pub struct Parser {
-    description: Arc<Description>,
+    pub(crate) description: Arc<Description>,
     kinds: PartKinds,
-    vocabulary: Arc<Vocabulary>,
-    pruner: Pruner,
-    parts: HashKernel,
-    labels: HashKernel,
+    pub(crate) vocabulary: Arc<Vocabulary>,
+    pub(crate) pruner: Pruner,
+    pub(crate) parts: HashKernel,
+    pub(crate) labels: HashKernel,
     /// Strongest first.
     names: Option<FeatureNames>,
     calibration: Option<Arc<Calibration>>,
@@ -109,6 +109,7 @@ impl Task for Parser {
     }];
     const FORMATS: &'static [Format] = &[Format::Conllu];
     const READS: Reads = Reads::Tags;
+    const CONTINUES: bool = true;
 
     type Item = Sentence;
     type Settings = ParserSettings;

@@ -74,6 +74,11 @@ impl Pruner {
         HashKernel::store(writer, SECTION, weights, Precision::Half);
     }
 
+    /// All of them, to be stored with another model.
+    pub(crate) fn weights(&self) -> Vec<f32> {
+        self.weights.to_vec()
+    }
+
     /// Writes the candidate arcs (head, modifier), sorted by modifier and head.
     pub fn prune(
         &self,

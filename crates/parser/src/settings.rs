@@ -146,6 +146,34 @@ impl ParserSettings {
         })
     }
 
+    /// The settings of a training that goes on from a model: what decides which weights there are is the model's, and
+    /// may not be given otherwise.
+    pub(crate) fn going_on_from(&self, theirs: &Self) -> Result<Self, Usage> {
+        let shown = |settings: &Self| serde_json::to_value(settings).unwrap_or_default();
+        let (ours, given, usual) = (shown(self), shown(theirs), shown(&Self::default()));
+        for name in ["order", "kinds", "projective", "single_root", "heads", "share", "ignored", "clusters"]
+            .into_iter()
+            .chain(["bits", "label_bits", "pruner_bits"])
+        {
+            if ours[name] != usual[name] && ours[name] != given[name] {
+                let (ours, theirs) = (&ours[name], &given[name]);
+                let text = format!("{name}: the model to go on from has {theirs}, which stays, not {ours}");
+                return Err(Usage(text));
+            }
+        }
+        Ok(Self {
+            training: self.training.clone(),
+            epochs: self.epochs,
+            patience: self.patience,
+            skip_broken: self.skip_broken,
+            batch: self.batch,
+            shards: self.shards,
+            seed: self.seed,
+            clusters: None,
+            ..theirs.clone()
+        })
+    }
+
     /// Refuses what cannot be, whatever the data are.
     pub(crate) fn check_together(&self) -> Result<(), Usage> {
         if self.training.algorithm().needs_gradient() {

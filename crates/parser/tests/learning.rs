@@ -4,7 +4,9 @@ use consonant_learn::model::Model;
 use consonant_learn::settings::InputFile;
 use consonant_learn::trainer::{Method, Visit};
 use consonant_map::solver;
-use consonant_parser::{Column, Parser, ParserError, ParserOptions, ParserSettings, PartKind, Switches};
+use consonant_parser::{
+    Column, Parser, ParserError, ParserOptions, ParserSettings, PartKind, PartKinds, Switches,
+};
 use consonant_task::{Data, Event, Solver, Task, Trained, Unit, Watch};
 use consonant_text::sentence::Layer;
 use consonant_text::{Sentence, SentenceReader};
@@ -386,4 +388,35 @@ fn every_stage_tells_how_far_it_is() {
     drop(Parser::train(&Data::new(&treebank(60)), &small(1), &mut watch).unwrap());
     let inside = [None, Some("labels"), Some("pruner")].map(|stage| (stage, true));
     assert!(inside.iter().all(|stage| heard.lock().unwrap().contains(stage)), "{heard:?}");
+}
+
+/// Who goes on from a parser keeps its weights, words and labels, and learns those of the new data.
+#[test]
+fn a_parser_can_be_gone_on_from() {
+    let first_text = treebank(120);
+    let first = train(&first_text, &small(2)).unwrap().open().unwrap();
+    // The same language, with a label of another name.
+    let mut more = treebank(40);
+    for sentence in &mut more {
+        for word in 0..sentence.len() {
+            if sentence.deprel(word) == "amod" {
+                sentence.set(word, Layer::Deprel, "adj").unwrap();
+            }
+        }
+    }
+    let mut data = Data::new(&more);
+    data.initial = Some(&first);
+    let go_on = |settings: &ParserSettings| Parser::train(&data, settings, &mut Watch::none());
+    let second =
+        Parser::open(&go_on(&ParserSettings::new().epochs(1usize)).unwrap().open().unwrap()).unwrap();
+    assert!(second.labels().iter().any(|label| label == "amod"));
+    assert_eq!(second.labels().last().map(String::as_str), Some("adj"));
+    assert_eq!(second.kinds(), PartKinds::of_order(2));
+    let gold = treebank(150).split_off(120);
+    let mut parsed = gold.clone();
+    second.decode(&mut parsed, &ParserOptions::new()).unwrap();
+    let right = gold.iter().zip(&parsed).filter(|(gold, parsed)| gold.heads() == parsed.heads()).count();
+    assert!(right >= 28, "{right} of 30");
+    let refused = go_on(&ParserSettings::new().order(1usize)).unwrap_err().to_string();
+    assert!(refused.contains("order: the model to go on from has 2"), "{refused}");
 }

@@ -12,7 +12,6 @@ use consonant_task::{Data, Task, Trained, Watch};
 use consonant_text::Sentence;
 use rustc_hash::FxHashMap;
 
-use crate::{Segmenter, SegmenterError};
 use crate::atoms::{Atom, Atoms, Class, Cuts, Space, cut_key};
 use crate::features::Extractor;
 use crate::item::Piece;
@@ -20,6 +19,7 @@ use crate::model::{Description, store};
 use crate::parts::{Gap, Passage, SegmentationScore};
 use crate::statistics::{Statistics, StatisticsBuilder};
 use crate::words::Multiwords;
+use crate::{Segmenter, SegmenterError};
 
 /// A run of letters is cut as it was cut most often, if that was at least this often and in a tenth of its
 /// occurrences.
@@ -229,12 +229,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn statistics(
-        &mut self,
-        passages: &[Passage],
-        cuts: &Cuts,
-        older: Option<&Statistics>,
-    ) -> Statistics {
+    fn statistics(&mut self, passages: &[Passage], cuts: &Cuts, older: Option<&Statistics>) -> Statistics {
         let mut builder = StatisticsBuilder::default();
         let mut keys = Vec::new();
         for passage in passages {

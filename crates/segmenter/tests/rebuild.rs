@@ -254,7 +254,8 @@ fn a_segmenter_can_be_gone_on_from() {
         let verb = row("1", verb, "_") + &row("2", "at", "_") + &row("3", "#home", "_");
         verb + &row("4-5", "delle", "_") + &row("4", "di", "_") + &row("5", "le", "_") + "\n"
     };
-    let text: String = ["stay", "sleep", "eat", "sing"].map(|verb| format!("# newpar\n{}", one(verb))).concat();
+    let text: String =
+        ["stay", "sleep", "eat", "sing"].map(|verb| format!("# newpar\n{}", one(verb))).concat();
     let more: Vec<Piece> = SentenceReader::conllu(text.repeat(3).as_bytes(), "more")
         .map(|sentence| Piece::from(sentence.expect("good CoNLL-U")))
         .collect();
@@ -266,7 +267,8 @@ fn a_segmenter_can_be_gone_on_from() {
     let segmenter = Segmenter::open(&second.open().unwrap()).unwrap();
     let words = |text: &str| -> Vec<Vec<String>> {
         let document = segmenter.segment(text).unwrap();
-        let words = |sentence: &Sentence| (0..sentence.len()).map(|word| sentence.form(word).to_owned()).collect();
+        let words =
+            |sentence: &Sentence| (0..sentence.len()).map(|word| sentence.form(word).to_owned()).collect();
         document.sentences().iter().map(words).collect()
     };
     assert_eq!(words("He does't know Mr. Jones. Where is he?").len(), 2);

@@ -46,7 +46,12 @@ impl TagDictionary {
         let mut all = rows(self);
         all.extend(rows(older));
         all.sort_by_key(|(word, _)| *word);
-        all.dedup_by(|next, row| next.0 == row.0 && { row.1.append(&mut next.1); true });
+        all.dedup_by(|next, row| {
+            next.0 == row.0 && {
+                row.1.append(&mut next.1);
+                true
+            }
+        });
         Self::from_rows(all)
     }
 

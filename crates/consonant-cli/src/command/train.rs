@@ -352,7 +352,7 @@ fn available_bytes() -> Option<u64> {
 fn initial_model(path: &Path) -> Result<Model> {
     match path.to_str().and_then(|name| name.strip_prefix("embedded:")) {
         Some(task) => Models::embedded()?.open(task)?.ok_or_else(|| {
-            usage_error(format!("--init embedded:{task}: the program has no model of this name; try embedded:segmenter, embedded:tagger, embedded:lemmatizer or embedded:ner"))
+            usage_error(format!("--init embedded:{task}: the program has no model of this name; try embedded:segmenter, embedded:tagger, embedded:lemmatizer, embedded:ner or embedded:parser"))
         }),
         None => Ok(Model::open(path)?),
     }

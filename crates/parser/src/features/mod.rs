@@ -48,11 +48,12 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The words that occur often enough in training.
+    /// The words that occur often enough in training, and those of a model to go on from, with its clusters.
     pub fn gather<'a>(
         sentences: impl IntoIterator<Item = &'a Sentence>,
         ignored: IgnoredColumns,
         clusters: Option<Clusters>,
+        known: Option<&Self>,
     ) -> Self {
         let mut counts: FxHashMap<u64, u32> = FxHashMap::default();
         let mut buffer = String::new();
@@ -64,7 +65,10 @@ impl Vocabulary {
         }
         let mut keys: Vec<u64> =
             counts.into_iter().filter(|&(_, count)| count >= LEAST_COUNT).map(|(key, _)| key).collect();
+        keys.extend(known.iter().flat_map(|known| &known.keys));
         keys.sort_unstable();
+        keys.dedup();
+        let clusters = clusters.or_else(|| known.and_then(|known| known.clusters.clone()));
         Self { keys, ignored, clusters }
     }
 
