@@ -118,11 +118,12 @@ fn a_model_to_go_on_from_must_fit_and_belongs_to_the_checkpoint() {
         assert!(message.contains(theirs) && message.contains(ours), "{message}");
     }
     // A model of another task, and a task that cannot go on from any.
-    let (names, parser) = (&lessons[1], &lessons[4]);
+    let (names, threads) = (&lessons[1], &lessons[6]);
     let other = names.train(&train, None, &json!({}), &mut Watch::none()).unwrap().model.to_bytes();
     let message = refusal(tagger.train_from(Some(&other), &train, None, &json!({}), &mut Watch::none()));
     assert!(message.contains("ner") && message.contains("tagger"), "{message}");
-    let message = refusal(parser.train_from(Some(&first), &train, None, &json!({}), &mut Watch::none()));
+    let chat = threads.write(folder.path(), "chat", threads.items.iter());
+    let message = refusal(threads.train_from(Some(&first), &chat, None, &json!({}), &mut Watch::none()));
     assert!(message.contains("leave out --init"), "{message}");
     // A checkpoint knows the model that its training went on from.
     interrupt(tagger, Some(&first), &train, &train, &checkpoint);
