@@ -49,17 +49,18 @@ const NOTHING: Lanes = [f64::NEG_INFINITY; LANES];
 
 #[inline]
 fn plus(a: Lanes, b: f64) -> Lanes {
-    a.map(|a| a + b)
+    [a[0] + b, a[1] + b, a[2] + b, a[3] + b]
 }
 
 #[inline]
 fn sum(a: Lanes, b: Lanes) -> Lanes {
-    std::array::from_fn(|lane| a[lane] + b[lane])
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]]
 }
 
 #[inline]
 fn larger(a: Lanes, b: Lanes) -> Lanes {
-    std::array::from_fn(|lane| if a[lane] > b[lane] { a[lane] } else { b[lane] })
+    let larger = |a: f64, b: f64| if a > b { a } else { b };
+    [larger(a[0], b[0]), larger(a[1], b[1]), larger(a[2], b[2]), larger(a[3], b[3])]
 }
 
 /// The scores of one side, those of [`LANES`] incoming arcs side by side.
