@@ -15,11 +15,12 @@ pub(crate) struct Climber {
 }
 
 impl Climber {
-    /// Gives words other heads, one at a time, as long as the tree gets better.
+    /// Gives words other heads by live arcs, one at a time, as long as the tree gets better.
     pub(crate) fn climb<S: Copy + Into<f64>>(
         &mut self,
         parts: &TreeParts,
         scores: &[S],
+        live: &[bool],
         heads: &mut [usize],
     ) {
         let has_one_root = parts.root_children() == RootChildren::One;
@@ -34,7 +35,8 @@ impl Climber {
             let mut is_better = false;
             for word in 1..=parts.words() {
                 let old = heads[word - 1];
-                if old == 0 && has_one_root {
+                let others = || parts.arcs_into(word).filter(|&arc| live[arc] && parts.arcs()[arc].0 != old);
+                if old == 0 && has_one_root || others().next().is_none() {
                     continue;
                 }
                 let around = |heads: &[usize], one: usize| -> f64 {
@@ -47,9 +49,9 @@ impl Climber {
                 let before_old = around(heads, old);
                 heads[word - 1] = usize::MAX;
                 let after_old = around(heads, old);
-                for arc in parts.arcs_into(word) {
+                for arc in others() {
                     let head = parts.arcs()[arc].0;
-                    if head == old || (head == 0 && has_one_root) || is_below(heads, head, word) {
+                    if (head == 0 && has_one_root) || is_below(heads, head, word) {
                         continue;
                     }
                     heads[word - 1] = usize::MAX;

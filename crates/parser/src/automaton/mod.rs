@@ -93,6 +93,12 @@ impl Tables {
         self.triples.extend_from_slice(&side.triples);
     }
 
+    fn copy(&mut self, other: &Self) {
+        self.modifiers = other.modifiers;
+        self.pairs.clone_from(&other.pairs);
+        self.triples.clone_from(&other.triples);
+    }
+
     fn size(&self) -> usize {
         pairs_below(self.modifiers + 2)
     }
@@ -202,6 +208,18 @@ impl Head {
     pub fn rebuild(&mut self, incoming: usize, sides: &[HeadSide; 2]) {
         self.incoming = incoming;
         self.sides.iter_mut().zip(sides).for_each(|(tables, side)| tables.rebuild(incoming, side));
+    }
+
+    /// Makes this a copy of another automaton, in the same memory.
+    pub(crate) fn copy(&mut self, other: &Self) {
+        self.incoming = other.incoming;
+        self.sides.iter_mut().zip(&other.sides).for_each(|(own, other)| own.copy(other));
+    }
+
+    /// How many scores of neighbours and of three neighbours it looks at.
+    pub(crate) fn size(&self) -> usize {
+        let incoming = self.incoming.max(1);
+        self.sides.iter().filter(|side| side.modifiers > 0).map(|side| incoming * side.size()).sum()
     }
 
     /// The first link of each side.
