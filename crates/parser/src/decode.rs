@@ -75,12 +75,14 @@ const AD3_PENALTY: f64 = 0.05;
 const SECOND_ORDER_PENALTY: f64 = 0.12;
 /// Where the relaxation is fractional, more digits of it would not change the tree that it is rounded to.
 const AD3_RESIDUAL: f64 = 1e-4;
+/// Changes of a factor's point in an iteration: the trees of long sentences ask for many, and need not be exact.
+const AD3_CHANGES: usize = 6;
 /// Iterations of AD3 between looks at the bound.
 const AD3_REPORT: usize = 5;
 
 /// Where ascent on the dual is stuck, as many times as this, AD3 gets it going again, by as many iterations,
 /// with a penalty that keeps it near the best tree so far.
-const SHAKES: usize = 3;
+const SHAKES: usize = 5;
 const SHAKE_ITERATIONS: usize = 10;
 const SHAKE_PENALTY: f64 = 0.5;
 
@@ -213,6 +215,7 @@ impl TreeDecoder {
         solver.options = Ad3Options {
             max_iterations: SHAKE_ITERATIONS,
             penalty: SHAKE_PENALTY,
+            changes: AD3_CHANGES,
             residual: AD3_RESIDUAL,
             report_every: SHAKE_ITERATIONS,
             round: false,
@@ -345,6 +348,7 @@ impl TreeDecoder {
         solver.options = Ad3Options {
             max_iterations: effort.iterations,
             penalty: effort.penalty,
+            changes: AD3_CHANGES,
             residual: AD3_RESIDUAL,
             report_every: AD3_REPORT,
             ..Ad3Options::default()

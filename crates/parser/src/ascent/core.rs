@@ -95,6 +95,11 @@ impl Core {
         &self.chains
     }
 
+    /// Where an arc stands here, if it is left and not settled.
+    pub(crate) fn place(&self, arc: usize) -> Option<usize> {
+        Some(self.place[arc] as usize).filter(|&place| place != NONE as usize)
+    }
+
     /// The scores of the heads of neighbours in a sequence, word by word.
     pub(crate) fn pairs(&self, chain: &Chain) -> &[f64] {
         &self.pairs[chain.pairs.clone()]

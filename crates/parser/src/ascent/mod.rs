@@ -112,7 +112,7 @@ impl Ascent {
             bound = lowered;
             self.bound = self.bound.min(bound);
             self.core.heads(parts, &self.live, &self.dual.best, &mut self.tried);
-            self.consider(parts, scores, heads);
+            self.consider(parts, scores, lowered, heads);
             if Gap::default().closes(self.value, self.bound) {
                 return (Outcome::Proven, false);
             }
@@ -144,13 +144,17 @@ impl Ascent {
         Outcome::Proven
     }
 
-    /// Takes the tree at hand, made better, if it is the best so far.
-    fn consider(&mut self, parts: &TreeParts, scores: &[f32], heads: &mut Vec<usize>) {
+    /// Takes the tree at hand, made better, if it is the best so far. Arcs that would cost more than what is
+    /// between the bound and a tree are not tried.
+    fn consider(&mut self, parts: &TreeParts, scores: &[f32], bound: f64, heads: &mut Vec<usize>) {
         if self.tried == *heads || self.tried == self.last {
             return;
         }
         self.last.clone_from(&self.tried);
-        self.climber.climb(parts, scores, &self.live, &mut self.tried);
+        let distance = bound - self.value.max(parts.value(scores, &self.tried));
+        let slacks = &self.dual.slacks;
+        let is_hopeful = |arc| self.core.place(arc).is_some_and(|place| slacks[place] <= distance);
+        self.climber.climb(parts, scores, is_hopeful, &mut self.tried);
         let found = parts.value(scores, &self.tried);
         if found > self.value {
             self.value = found;
