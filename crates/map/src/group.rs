@@ -25,13 +25,14 @@ pub(crate) trait Slave: Send + Sync + 'static {
     fn forget(memory: &mut Self::Memory);
 
     /// AD3's quadratic step: writes the point of the factor's polytope nearest to `point`, its own scores
-    /// divided by `eta`.
+    /// divided by `eta`; or one that is nearer than before, after so many changes of what it is made of.
     fn project(
         &self,
         memory: &mut Self::Memory,
         point: &[f64],
         copy: &mut [f64],
         eta: f64,
+        changes: usize,
         scratch: &mut Self::Scratch,
     );
 
@@ -88,6 +89,8 @@ pub(crate) struct SweepSettings<'a> {
     pub eta: f64,
     /// Over-relaxation: copies count `relaxation` times, the previous belief the rest.
     pub relaxation: f64,
+    /// See [`Ad3Options::changes`](crate::Ad3Options::changes).
+    pub changes: usize,
     /// A factor none of whose targets moved by more than this keeps its copies.
     pub tolerance: f64,
     pub parallel: bool,
@@ -265,7 +268,7 @@ impl<F: Slave> Factors<F> {
                 *target = goal;
             }
             if !still {
-                factor.project(memory, targets, copies, common.eta, scratch);
+                factor.project(memory, targets, copies, common.eta, common.changes, scratch);
             }
         }
     }
@@ -388,9 +391,10 @@ impl<O: Oracle> Slave for O {
         point: &[f64],
         copy: &mut [f64],
         eta: f64,
+        changes: usize,
         scratch: &mut Self::Scratch,
     ) {
-        memory.project(self, point, copy, eta, scratch);
+        memory.project(self, point, copy, eta, changes, scratch);
     }
 
     fn best_point(&self, scores: &[f64], best: &mut [f64], scratch: &mut Self::Scratch) -> f64 {

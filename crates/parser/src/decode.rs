@@ -16,7 +16,7 @@ use consonant_map::solver::{Limits, Method};
 use consonant_map::{Ad3, Ad3Options, Binary, Certificate, FactorId, Gap, Graph, Solution, Status};
 use consonant_task::{Solver, Usage};
 
-use crate::ascent::{Ascent, Factor, Outcome, Problem};
+use crate::ascent::{Ascent, CoreGraph, Nodes, Outcome, PricedTree};
 use crate::automaton::{Head, HeadSide};
 use crate::parts::{Side, TreeParts, pairs_below, triples_below};
 use crate::{ParserError, projective};
@@ -75,12 +75,14 @@ const AD3_PENALTY: f64 = 0.05;
 const SECOND_ORDER_PENALTY: f64 = 0.12;
 /// Where the relaxation is fractional, more digits of it would not change the tree that it is rounded to.
 const AD3_RESIDUAL: f64 = 1e-4;
+/// Changes of a factor's point in an iteration: the trees of long sentences ask for many, and need not be exact.
+const AD3_CHANGES: usize = 6;
 /// Iterations of AD3 between looks at the bound.
 const AD3_REPORT: usize = 5;
 
 /// Where ascent on the dual is stuck, as many times as this, AD3 gets it going again, by as many iterations,
 /// with a penalty that keeps it near the best tree so far.
-const SHAKES: usize = 3;
+const SHAKES: usize = 5;
 const SHAKE_ITERATIONS: usize = 10;
 const SHAKE_PENALTY: f64 = 0.5;
 
@@ -98,6 +100,8 @@ pub struct TreeDecoder {
     graph: GraphBuilder,
     solver: Ad3,
     ascent: Ascent,
+    left: CoreGraph,
+    priced: PricedTree,
     divided: Vec<f64>,
 }
 
@@ -158,10 +162,9 @@ impl TreeDecoder {
         scores: &[f32],
         heads: &mut Vec<usize>,
     ) -> Result<Certificate, ParserError> {
-        // In training the tree matters, not its certificate.
-        let is_proven = self.options.nodes > 0 || self.options.method == Method::Exact;
-        let has_ascent = matches!(self.options.method, Method::Ad3 | Method::Exact) && is_proven;
-        if !has_ascent || parts.kinds().arbitrary_siblings {
+        let has_ascent = matches!(self.options.method, Method::Ad3 | Method::Exact);
+        let is_fit = !parts.kinds().arbitrary_siblings && scores.iter().all(|score| score.is_finite());
+        if !has_ascent || !is_fit {
             return self.relax(parts, scores, heads);
         }
         let mut ascent = std::mem::take(&mut self.ascent);
@@ -179,68 +182,94 @@ impl TreeDecoder {
         scores: &[f32],
         heads: &mut Vec<usize>,
     ) -> Result<Certificate, ParserError> {
-        let mut outcome = ascent.run(parts, scores, heads)?;
+        let mut outcome = ascent.run(parts, scores, heads);
         let mut iterations = 0;
         for _ in 0..SHAKES {
             if outcome == Outcome::Narrowed {
-                iterations += self.shake(ascent, heads)?;
-                outcome = ascent.resume(heads)?;
+                iterations += self.shake(ascent, parts, heads)?;
+                outcome = ascent.resume(parts, scores, heads);
             }
         }
-        let (mut value, mut bound) = (ascent.value, ascent.bound);
         match outcome {
             Outcome::Proven => {}
-            Outcome::Nothing => return self.relax(parts, scores, heads),
-            Outcome::Narrowed => {
-                let mut others = Vec::new();
-                let found = self.relax(&ascent.narrowed.parts, &ascent.narrowed.scores, &mut others)?;
-                iterations += found.iterations;
-                bound = bound.min(found.bound());
-                if let Some(other) = found.value().filter(|&other| other > value) {
-                    value = other;
-                    *heads = others;
-                }
-            }
+            Outcome::Nothing => return Ok(Certificate::infeasible()),
+            Outcome::Narrowed => iterations += self.finish(ascent, parts, scores, heads)?,
         }
-        // A tree that is better has only arcs of the narrowed problem; others are no better than this one.
+        // A tree that is better has only arcs that are left; others are no better than this one.
+        let Ascent { value, bound, .. } = *ascent;
         Ok(Certificate::judge(Some(value), bound.max(value), Gap::default()).after(iterations, 0.0))
     }
 
     /// Some iterations of AD3 on what is left, from the best tree and from how the scores are divided among
     /// the factors; how AD3 divides them is where the ascent goes on. Returns their number.
-    fn shake(&mut self, ascent: &mut Ascent, heads: &[usize]) -> Result<usize, ParserError> {
-        let Self { graph, solver, divided, .. } = self;
-        let Ascent { narrowed: Problem { parts, scores }, dual, .. } = ascent;
-        let tree = graph.build(parts, scores, self.options.root_children)?;
-        if graph.automata.len() != dual.automata() {
-            // A head with very many candidates has several automata here.
-            return Ok(0);
-        }
-        let automata = graph.automata.iter().enumerate().map(|(at, &id)| (id, Factor::Automaton(at)));
-        let chain = graph.chain.map(|id| (id, Factor::Chain));
-        let factors = || automata.clone().chain(chain).chain([(tree, Factor::Tree)]);
+    fn shake(
+        &mut self,
+        ascent: &mut Ascent,
+        parts: &TreeParts,
+        heads: &[usize],
+    ) -> Result<usize, ParserError> {
+        let Self { left, solver, divided, .. } = self;
+        let Ascent { core, dual, .. } = ascent;
+        left.rebuild(core)?;
+        let graph = &left.graph;
         solver.options = Ad3Options {
             max_iterations: SHAKE_ITERATIONS,
             penalty: SHAKE_PENALTY,
+            changes: AD3_CHANGES,
             residual: AD3_RESIDUAL,
             report_every: SHAKE_ITERATIONS,
             round: false,
             ..Ad3Options::default()
         };
-        let beliefs = parts.arcs().iter().map(|&(head, modifier)| heads[modifier - 1] == head);
-        solver.begin(&graph.graph, beliefs.map(|is_on| f64::from(u8::from(is_on))));
-        for (id, factor) in factors() {
-            dual.read(factor, divided);
-            solver.divide(&graph.graph, id, divided);
+        let arcs = core.arcs.iter().map(|&arc| parts.arcs()[arc as usize]);
+        let beliefs = arcs.map(|(head, modifier)| f64::from(u8::from(heads[modifier - 1] == head)));
+        solver.begin(graph, beliefs);
+        for (id, links) in left.factors() {
+            dual.read(links, divided);
+            solver.divide(graph, id, divided);
         }
-        let iterations = solver.solve(&graph.graph).certificate.iterations;
-        for (id, factor) in factors() {
-            divided.clear();
-            divided.extend(solver.divided(&graph.graph, id));
-            dual.write(factor, divided);
+        let iterations = solver.solve(graph).certificate.iterations;
+        for (id, links) in left.factors() {
+            dual.write(links, solver.divided(graph, id));
         }
-        dual.settle(scores);
+        dual.settle(core);
         Ok(iterations)
+    }
+
+    /// AD3 and branch and bound on what is left. Returns the number of iterations.
+    fn finish(
+        &mut self,
+        ascent: &mut Ascent,
+        parts: &TreeParts,
+        scores: &[f32],
+        heads: &mut Vec<usize>,
+    ) -> Result<usize, ParserError> {
+        let Ascent { core, live, value, bound, .. } = ascent;
+        self.left.rebuild(core)?;
+        let pairs = core.automata().iter().map(|automaton| automaton.head.size()).sum();
+        let effort = self.effort(parts, pairs);
+        let solution = self.solve(effort, true)?;
+        let mut best = Vec::new();
+        if let Some(states) = solution.assignment() {
+            best.extend((0..).zip(states).filter(|(_, state)| **state == 1).map(|(arc, _)| arc as u32));
+        } else if solution.certificate.status() != Status::Infeasible {
+            // No agreement and no luck on the way: the tree that is closest to what the factors believe.
+            Nodes::maximize(&core.nodes, &solution.marginals, &mut self.priced, &mut best);
+        }
+        if best.len() == core.nodes.len() {
+            let mut found = Vec::new();
+            core.heads(parts, live, &best, &mut found);
+            let worth = parts.value(scores, &found);
+            if worth > *value {
+                *value = worth;
+                *heads = found;
+            }
+        }
+        *bound = match solution.certificate.status() {
+            Status::Infeasible => *value,
+            _ => bound.min(solution.certificate.bound() + core.constant),
+        };
+        Ok(solution.certificate.iterations)
     }
 
     /// Factors over the arcs, made to agree.
@@ -251,7 +280,13 @@ impl TreeDecoder {
         heads: &mut Vec<usize>,
     ) -> Result<Certificate, ParserError> {
         let tree = self.graph.build(parts, scores, self.options.root_children)?;
-        let solution = self.solve(self.effort(parts))?;
+        let heads_of = parts.sides().chunk_by(|a, b| a.head == b.head);
+        let pairs_of = |sides: &[Side]| {
+            let pairs: usize = sides.iter().map(|side| pairs_below(side.modifiers() + 2)).sum();
+            sides[0].incoming.len().max(1) * pairs
+        };
+        let effort = self.effort(parts, heads_of.map(pairs_of).sum());
+        let solution = self.solve(effort, false)?;
         let certificate = solution.certificate;
         if let Some(states) = solution.assignment() {
             let on = states.iter().zip(parts.arcs()).filter(|(on, _)| **on == 1);
@@ -271,14 +306,10 @@ impl TreeDecoder {
         Ok(certificate)
     }
 
-    /// How long a sentence is worked on: the same for any machine, so that results are.
-    fn effort(&self, parts: &TreeParts) -> Effort {
-        let heads = parts.sides().chunk_by(|a, b| a.head == b.head);
-        let pairs_of = |sides: &[Side]| {
-            let pairs: usize = sides.iter().map(|side| pairs_below(side.modifiers() + 2)).sum();
-            sides[0].incoming.len().max(1) * pairs
-        };
-        let pairs = heads.map(pairs_of).sum::<usize>().max(1);
+    /// How long a sentence is worked on, with so many pairs of siblings below a grandparent: the same for any
+    /// machine, so that results are.
+    fn effort(&self, parts: &TreeParts, pairs: usize) -> Effort {
+        let pairs = pairs.max(1);
         let mut iterations = (WORD_ITERATIONS / parts.words()).clamp(LEAST_ITERATIONS, AD3_ITERATIONS);
         let is_training = self.options.nodes == 0;
         if !is_training {
@@ -298,8 +329,9 @@ impl TreeDecoder {
         }
     }
 
-    fn solve(&mut self, effort: Effort) -> Result<Solution, ParserError> {
-        let graph = &self.graph.graph;
+    /// Solves the graph of what is left, or of all candidates.
+    fn solve(&mut self, effort: Effort, is_left: bool) -> Result<Solution, ParserError> {
+        let graph = if is_left { &self.left.graph } else { &self.graph.graph };
         match self.options.method {
             Method::Ad3 | Method::Exact => {}
             Method::Subgradient => {
@@ -316,6 +348,7 @@ impl TreeDecoder {
         solver.options = Ad3Options {
             max_iterations: effort.iterations,
             penalty: effort.penalty,
+            changes: AD3_CHANGES,
             residual: AD3_RESIDUAL,
             report_every: AD3_REPORT,
             ..Ad3Options::default()
@@ -394,9 +427,6 @@ struct GraphBuilder {
     /// Scores of the sides of a head, on their way into its automaton.
     sides: [HeadSide; 2],
     states: Vec<usize>,
-    /// Automata that look at all that a head decides, and the sequence of heads.
-    automata: Vec<FactorId>,
-    chain: Option<FactorId>,
 }
 
 impl GraphBuilder {
@@ -410,8 +440,6 @@ impl GraphBuilder {
     ) -> Result<FactorId, ParserError> {
         let at = |part: Option<usize>| part.map_or(0.0, |part| scores[part].into());
         self.graph.clear();
-        self.automata.clear();
-        self.chain = None;
         self.arcs.clear();
         for &score in &scores[..parts.arcs().len()] {
             self.arcs.push(self.graph.binary(score.into())?);
@@ -439,7 +467,7 @@ impl GraphBuilder {
             let mut pairs = self.graph.spare_oracle().map_or_else(Vec::new, Sequence::into_pairs);
             pairs.clear();
             pairs.extend(scores[first..].iter().map(|&score| score.into()));
-            self.chain = Some(self.graph.oracle(Sequence::first_order(&self.states, pairs)?, &self.arcs)?);
+            self.graph.oracle(Sequence::first_order(&self.states, pairs)?, &self.arcs)?;
         }
         Ok(tree)
     }
@@ -451,7 +479,7 @@ impl GraphBuilder {
         sides: &[Side],
         at: impl Fn(Option<usize>) -> f64 + Copy,
     ) -> Result<(), ParserError> {
-        let Self { graph, arcs, sides: tables, automata, .. } = self;
+        let Self { graph, arcs, sides: tables, .. } = self;
         let has_parts = |side: &&Side| side.has_automaton() || side.has_tri_siblings();
         let Some(first) = sides.iter().find(has_parts) else { return Ok(()) };
         let incoming = &arcs[first.incoming.clone()];
@@ -469,7 +497,7 @@ impl GraphBuilder {
                     triple_scores(side, at, &mut table.triples);
                 }
             }
-            automata.push(add_head(graph, tables, incoming, sides.iter().flat_map(outgoing))?);
+            add_head(graph, tables, incoming, sides.iter().flat_map(outgoing))?;
             return Ok(());
         }
         // Pairs and triples of each side apart.
@@ -497,10 +525,11 @@ fn add_head(
     tables: &[HeadSide; 2],
     incoming: &[Binary],
     outgoing: impl Iterator<Item = Binary>,
-) -> Result<FactorId, ParserError> {
+) -> Result<(), ParserError> {
     let mut head: Head = graph.spare_oracle().unwrap_or_default();
     head.rebuild(incoming.len(), tables);
-    Ok(graph.oracle(head, incoming.iter().copied().chain(outgoing))?)
+    graph.oracle(head, incoming.iter().copied().chain(outgoing))?;
+    Ok(())
 }
 
 /// The scores of three siblings of a side.

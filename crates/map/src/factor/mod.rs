@@ -50,7 +50,15 @@ impl Slave for Closed {
     fn forget((): &mut ()) {}
 
     #[inline]
-    fn project(&self, (): &mut (), point: &[f64], copy: &mut [f64], eta: f64, scratch: &mut Scratch) {
+    fn project(
+        &self,
+        (): &mut (),
+        point: &[f64],
+        copy: &mut [f64],
+        eta: f64,
+        _: usize,
+        scratch: &mut Scratch,
+    ) {
         copy.copy_from_slice(point);
         match self {
             Closed::ExactlyOne => logic::project_exactly_one(copy, scratch),

@@ -20,9 +20,9 @@ use super::Oracle;
 use crate::flat::Refill;
 use crate::group::OracleScratch;
 
-/// Additions and removals in one call before the current point is accepted as it is. AD3 tolerates inexact
-/// steps, and the next iteration goes on from here.
-const MAX_CHANGES: usize = 40;
+/// Additions and removals in one call, mostly, before the current point is accepted as it is. AD3 tolerates
+/// inexact steps, and the next iteration goes on from here.
+pub(crate) const MAX_CHANGES: usize = 40;
 
 /// Downdates after which the Cholesky factor is computed afresh.
 const REBUILD_AFTER: u32 = 50;
@@ -77,6 +77,7 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
         point: &[f64],
         copy: &mut [f64],
         eta: f64,
+        changes: usize,
         scratch: &mut OracleScratch<O>,
     ) -> bool {
         let OracleScratch { workspace, configuration, scores, values, reduced } = scratch;
@@ -88,10 +89,10 @@ impl<C: Clone + PartialEq + Default> ActiveSet<C> {
             return true;
         }
         let (mut done, mut is_read) = (false, false);
-        for change in 0..MAX_CHANGES {
+        for change in 0..changes {
             let Some(level) = self.solve(oracle, scores, 1.0 / eta, values) else {
                 // The factor has degraded beyond repair: begin again from one configuration.
-                if change > MAX_CHANGES / 2 || !self.restart(oracle, scores, workspace, configuration) {
+                if change > changes / 2 || !self.restart(oracle, scores, workspace, configuration) {
                     done = true;
                     break;
                 }

@@ -6,7 +6,7 @@
 //! the weights move by  dv = K⁻¹ (b − τ 1)  for b = Mᵀ d(scores), with τ such that Σ dv = 0; the matrix is symmetric, so the same formula carries a gradient back.
 
 use super::Oracle;
-use super::active_set::ActiveSet;
+use super::active_set::{ActiveSet, MAX_CHANGES};
 use crate::group::OracleScratch;
 
 /// Times that the active set may take up its work again before the point is accepted as it is.
@@ -53,7 +53,7 @@ impl<O: Oracle> SparseMap<O> {
         // Configurations of another factor would be no start for this one.
         self.set.clear();
         for _ in 0..ROUNDS {
-            if self.set.project(oracle, scores, marginals, 1.0, &mut self.scratch) {
+            if self.set.project(oracle, scores, marginals, 1.0, MAX_CHANGES, &mut self.scratch) {
                 break;
             }
         }

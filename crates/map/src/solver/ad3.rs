@@ -21,6 +21,7 @@ use crate::certificate::{Certificate, Gap};
 use crate::flat::Refill;
 use crate::group::{SlotState, Sweep, SweepSettings, in_sense, join};
 use crate::model::{FactorId, Graph, Literal};
+use crate::oracle::active_set::MAX_CHANGES;
 use crate::solution::{Solution, TracePoint};
 use std::fmt;
 use std::time::Instant;
@@ -45,6 +46,9 @@ pub struct Ad3Options {
     /// Stop when 50 iterations have lowered the bound by less than this part of the gap: branching
     /// will do more. Zero goes on.
     pub stall: f64,
+    /// A factor known by its oracle changes at most so many of the configurations that its point is made of in
+    /// one iteration. Few make iterations of large factors cheaper, and not many more of them.
+    pub changes: usize,
     /// Iterations between reports (bound, rounding, stopping tests).
     pub report_every: usize,
     /// Whether to look for feasible assignments on the way.
@@ -67,6 +71,7 @@ impl Default for Ad3Options {
             gap: 1e-6,
             cutoff: f64::NEG_INFINITY,
             stall: 0.0,
+            changes: MAX_CHANGES,
             report_every: 10,
             round: true,
             parallel: false,
@@ -152,15 +157,16 @@ impl State {
         self.targets.fill(f64::INFINITY);
     }
 
-    fn sweep(&mut self, graph: &Graph, tolerance: f64, parallel: bool) {
+    fn sweep(&mut self, graph: &Graph, tolerance: f64, options: &Ad3Options) {
         let Dual { layout, warm, multipliers, .. } = &mut self.dual;
         let common = SweepSettings {
             slots: &self.slots,
             old_eta: self.old_eta,
             eta: self.eta,
             relaxation: RELAXATION,
+            changes: options.changes.max(1),
             tolerance,
-            parallel,
+            parallel: options.parallel,
         };
         for (group, warm) in warm.iter_mut().enumerate() {
             let range = layout.group_start[group]..layout.group_start[group + 1];
@@ -375,7 +381,7 @@ impl Ad3 {
         let gap = Gap::of(options.gap, graph);
         let infeasible = loop {
             let residuals = if iteration > 0 {
-                state.sweep(graph, 1e-12, options.parallel);
+                state.sweep(graph, 1e-12, &options);
                 state.average(options.parallel)
             } else {
                 Residuals { primal: 1.0, dual: 1.0 }

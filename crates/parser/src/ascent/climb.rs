@@ -15,11 +15,12 @@ pub(crate) struct Climber {
 }
 
 impl Climber {
-    /// Gives words other heads, one at a time, as long as the tree gets better.
+    /// Gives words other heads by hopeful arcs, one at a time, as long as the tree gets better.
     pub(crate) fn climb<S: Copy + Into<f64>>(
         &mut self,
         parts: &TreeParts,
         scores: &[S],
+        is_hopeful: impl Fn(usize) -> bool,
         heads: &mut [usize],
     ) {
         let has_one_root = parts.root_children() == RootChildren::One;
@@ -30,41 +31,42 @@ impl Climber {
         );
         let sides_of =
             |head: usize| &sides[self.first_side[head] as usize..self.first_side[head + 1] as usize];
+        // What a word adds where it is, under a head of which it is a modifier.
+        let worth = |heads: &mut [usize], word: usize, head: usize| -> f64 {
+            let side = sides_of(head).iter().find(|side| side.is_right == (word > head));
+            let around = |heads: &[usize]| side.map_or(0.0, |side| side_value(parts, scores, heads, side));
+            heads[word - 1] = usize::MAX;
+            let without = around(heads);
+            heads[word - 1] = head;
+            let own = own_value(parts, scores, heads, word);
+            let below = sides_of(word).iter().map(|side| side_value(parts, scores, heads, side));
+            own + below.sum::<f64>() + around(heads) - without
+        };
         for _ in 0..SWEEPS {
             let mut is_better = false;
             for word in 1..=parts.words() {
                 let old = heads[word - 1];
-                if old == 0 && has_one_root {
+                let head = |arc: usize| parts.arcs()[arc].0;
+                let mut others = parts
+                    .arcs_into(word)
+                    .filter(|&arc| head(arc) != old && (head(arc) != 0 || !has_one_root) && is_hopeful(arc))
+                    .map(head)
+                    .filter(|_| old != 0 || !has_one_root)
+                    .peekable();
+                if others.peek().is_none() {
                     continue;
                 }
-                let around = |heads: &[usize], one: usize| -> f64 {
-                    sides_of(one).iter().map(|side| side_value(parts, scores, heads, side)).sum()
-                };
-                let alone =
-                    |heads: &[usize]| -> f64 { around(heads, word) + own_value(parts, scores, heads, word) };
-                let (mut best, mut most) = (old, 1e-9);
-                let before = alone(heads);
-                let before_old = around(heads, old);
-                heads[word - 1] = usize::MAX;
-                let after_old = around(heads, old);
-                for arc in parts.arcs_into(word) {
-                    let head = parts.arcs()[arc].0;
-                    if head == old || (head == 0 && has_one_root) || is_below(heads, head, word) {
-                        continue;
-                    }
-                    heads[word - 1] = usize::MAX;
-                    let before_new = around(heads, head);
-                    heads[word - 1] = head;
-                    let change =
-                        alone(heads) + around(heads, head) - before_new + after_old - before_old - before;
-                    if change > most {
-                        (best, most) = (head, change);
+                let (mut best, mut most) = (old, worth(heads, word, old) + 1e-9);
+                for head in others {
+                    if !is_below(heads, head, word) {
+                        let value = worth(heads, word, head);
+                        if value > most {
+                            (best, most) = (head, value);
+                        }
                     }
                 }
                 heads[word - 1] = best;
-                if best != old {
-                    is_better = true;
-                }
+                is_better |= best != old;
             }
             if !is_better {
                 break;

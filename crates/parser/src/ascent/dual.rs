@@ -1,44 +1,41 @@
 //! How scores of arcs are divided among factors, and the bound that follows.
 
+use std::ops::Range;
+
+use super::core::{Automaton, Chain, Core};
+use super::graph::Link;
 use super::tree::PricedTree;
-use crate::automaton::{Head, HeadSide, PushWorkspace};
-use crate::decode::{pair_scores, triple_scores};
-use crate::parts::{Side, TreeParts};
+use crate::automaton::PushWorkspace;
+use crate::parts::TreeParts;
 
 /// Each arc's score is the sum of what the tree, the sequence of heads, the automaton of the arc's head and
 /// that of its modifier have of it, and of a message that is on its way between them.
 #[derive(Debug, Default)]
 pub(crate) struct Dual {
-    /// The best tree under the tree's scores, an arc of each word, after a sweep.
+    /// The best tree under the tree's scores, an arc of each open word, after a sweep.
     pub best: Vec<u32>,
     /// What every arc would have cost the tree then.
     pub slacks: Vec<f64>,
     messages: Vec<f64>,
-    tree: Vec<f64>,
-    chain: Vec<f64>,
-    outgoing: Vec<f64>,
-    incoming: Vec<f64>,
-    automata: Vec<Automaton>,
-    /// How many automata there are; further ones are spare.
-    heads: usize,
+    /// What each kind of factor has: the tree, the sequences, automata of heads and of modifiers.
+    own: [Vec<f64>; KINDS],
+    last: [Vec<f64>; KINDS],
+    /// The arcs by their number among all parts, in this problem and in the one before it.
+    arcs: Vec<u32>,
     /// How far rounding can have brought the bound below what it stands for.
     rounding: f64,
     is_backward: bool,
     workspace: Workspace,
 }
 
-/// The automaton of a head.
-#[derive(Debug, Default)]
-struct Automaton {
-    head: Head,
-    /// Arcs into the head, then arcs from it.
-    links: Vec<u32>,
-    incoming: usize,
-}
+const KINDS: usize = 4;
+pub(super) const TREE: usize = 0;
+pub(super) const CHAIN: usize = 1;
+pub(super) const OUTGOING: usize = 2;
+pub(super) const INCOMING: usize = 3;
 
 #[derive(Debug, Default)]
 struct Workspace {
-    sides: [HeadSide; 2],
     priced: PricedTree,
     push: PushWorkspace,
     /// Scores and messages of one automaton.
@@ -49,168 +46,126 @@ struct Workspace {
     after: Vec<f64>,
 }
 
-/// A factor of the parser, by what it looks at.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Factor {
-    Tree,
-    Chain,
-    /// One of the automata, in order.
-    Automaton(usize),
+/// The arcs of a sequence.
+pub(crate) fn arcs_of(core: &Core, chain: &Chain) -> Range<usize> {
+    core.nodes.arcs_into(chain.nodes.start).start..core.nodes.arcs_into(chain.nodes.end - 1).end
 }
 
 impl Dual {
-    /// All scores of arcs as messages, and factors without any.
-    pub(crate) fn load<S: Copy + Into<f64>>(&mut self, parts: &TreeParts, scores: &[S]) {
-        let arcs = parts.arcs().len();
-        self.messages.clear();
-        self.messages.extend(scores[..arcs].iter().map(|&score| score.into()));
-        for own in [&mut self.tree, &mut self.chain, &mut self.outgoing, &mut self.incoming] {
-            own.clear();
-            own.resize(arcs, 0.0);
-        }
-        self.is_backward = false;
-        self.load_automata(parts, scores);
-    }
-
-    /// The same division of the scores of a problem that has some of the arcs.
-    pub(crate) fn narrow(&mut self, wide: &TreeParts, narrow: &TreeParts, scores: &[f64]) {
-        self.load_automata(narrow, scores);
-        let arcs = narrow.arcs().len();
-        let mut place = 0;
-        for arc in 0..arcs {
-            while wide.arcs()[place] != narrow.arcs()[arc] {
-                place += 1;
-            }
-            for own in [&mut self.tree, &mut self.chain, &mut self.outgoing, &mut self.incoming] {
-                own[arc] = own[place];
-            }
-        }
-        self.messages.truncate(arcs);
-        for own in [&mut self.tree, &mut self.chain, &mut self.outgoing, &mut self.incoming] {
-            own.truncate(arcs);
-        }
-        // Heads without candidates have no automaton any more.
-        let mut sides = narrow.sides().iter().peekable();
-        for head in 1..=narrow.words() {
-            while sides.next_if(|side| side.head < head).is_some() {}
-            if sides.peek().is_none_or(|side| side.head > head) {
-                self.incoming[narrow.arcs_into(head)].fill(0.0);
-            }
-        }
-        self.settle(scores);
-    }
-
-    fn load_automata<S: Copy + Into<f64>>(&mut self, parts: &TreeParts, scores: &[S]) {
-        self.heads = 0;
-        let at = |part: Option<usize>| part.map_or(0.0, |part| scores[part].into());
-        for sides in parts.sides().chunk_by(|a, b| a.head == b.head) {
-            if self.heads == self.automata.len() {
-                self.automata.push(Automaton::default());
-            }
-            let automaton = &mut self.automata[self.heads];
-            self.heads += 1;
-            let incoming = sides[0].incoming.clone();
-            automaton.incoming = incoming.len();
-            automaton.links.clear();
-            automaton.links.extend(incoming.clone().map(|arc| arc as u32));
-            for (table, is_right) in self.workspace.sides.iter_mut().zip([false, true]) {
-                let side = sides.iter().find(|side| side.is_right == is_right);
-                table.modifiers = side.map_or(0, Side::modifiers);
-                if let Some(side) = side {
-                    pair_scores(parts, side, at, &mut table.pairs);
-                    triple_scores(side, at, &mut table.triples);
-                    automaton.links.extend(parts.arcs_of(side));
-                }
-            }
-            automaton.head.rebuild(incoming.len(), &self.workspace.sides);
-        }
+    /// All scores of arcs as messages, and factors without any. No scores are larger together than `size`.
+    pub(crate) fn load(&mut self, core: &Core, parts: &TreeParts, size: f64) {
         // An arc's score goes through a few additions in every factor and sweep. None of what is added is
         // larger than all scores together, with which the tree's price on arcs of the root compares.
-        let size: f64 = scores.iter().map(|&score| score.into().abs()).sum();
         self.rounding = 256.0 * f64::EPSILON * parts.arcs().len() as f64 * (1.0 + size);
+        self.is_backward = false;
+        self.arcs.clear();
+        self.arcs.extend_from_slice(&core.arcs);
+        for own in &mut self.own {
+            own.clear();
+            own.resize(core.arcs.len(), 0.0);
+        }
+        self.messages.clone_from(&core.scores);
+    }
+
+    /// The same division of the scores of a problem that has some of the arcs. What factors had that are no
+    /// more is on its way.
+    pub(crate) fn narrow(&mut self, core: &Core) {
+        std::mem::swap(&mut self.own, &mut self.last);
+        for own in &mut self.own {
+            own.clear();
+            own.resize(core.arcs.len(), 0.0);
+        }
+        // Where each arc was: written over the numbers of the arcs before.
+        let mut place = 0;
+        for (at, &arc) in core.arcs.iter().enumerate() {
+            while self.arcs[place] != arc {
+                place += 1;
+            }
+            self.arcs[at] = place as u32;
+            place += 1;
+        }
+        let places = &self.arcs[..core.arcs.len()];
+        for (own, &place) in self.own[TREE].iter_mut().zip(places) {
+            *own = self.last[TREE][place as usize];
+        }
+        for arc in core.chains().iter().flat_map(|chain| arcs_of(core, chain)) {
+            self.own[CHAIN][arc] = self.last[CHAIN][places[arc] as usize];
+        }
+        for Automaton { links, incoming, .. } in core.automata() {
+            for (link, &arc) in links.iter().enumerate() {
+                let kind = if link < *incoming { INCOMING } else { OUTGOING };
+                self.own[kind][arc as usize] = self.last[kind][places[arc as usize] as usize];
+            }
+        }
+        self.arcs.clear();
+        self.arcs.extend_from_slice(&core.arcs);
+        self.settle(core);
     }
 
     /// Writes the scores that a factor has, link by link, as its oracle sees them.
-    pub(crate) fn read(&self, factor: Factor, scores: &mut Vec<f64>) {
+    pub(crate) fn read(&self, links: &[Link], scores: &mut Vec<f64>) {
         scores.clear();
-        match factor {
-            Factor::Tree => {
-                scores.extend(self.tree.iter().zip(&self.messages).map(|(own, message)| own + message))
-            }
-            Factor::Chain => scores.extend_from_slice(&self.chain),
-            Factor::Automaton(at) => {
-                let Automaton { links, incoming, .. } = &self.automata[at];
-                let (into, from) = links.split_at(*incoming);
-                scores.extend(into.iter().map(|&arc| self.incoming[arc as usize]));
-                scores.extend(from.iter().map(|&arc| self.outgoing[arc as usize]));
-            }
-        }
+        scores.extend(links.iter().map(|&(kind, arc)| {
+            // What is on its way goes to the tree.
+            let message = if kind == TREE { self.messages[arc as usize] } else { 0.0 };
+            self.own[kind][arc as usize] + message
+        }));
     }
 
     /// Sets the scores that a factor has; what is on its way must be [settled](Self::settle) after that.
-    pub(crate) fn write(&mut self, factor: Factor, scores: &[f64]) {
-        match factor {
-            Factor::Tree => self.tree.copy_from_slice(scores),
-            Factor::Chain => self.chain.copy_from_slice(scores),
-            Factor::Automaton(at) => {
-                let Automaton { links, incoming, .. } = &self.automata[at];
-                for (link, (&arc, &score)) in links.iter().zip(scores).enumerate() {
-                    let own = if link < *incoming { &mut self.incoming } else { &mut self.outgoing };
-                    own[arc as usize] = score;
-                }
-            }
+    pub(crate) fn write(&mut self, links: &[Link], scores: impl Iterator<Item = f64>) {
+        for (&(kind, arc), score) in links.iter().zip(scores) {
+            self.own[kind][arc as usize] = score;
         }
     }
 
     /// Lets the messages be what the factors lack of the scores.
-    pub(crate) fn settle(&mut self, scores: &[f64]) {
-        for (arc, message) in self.messages.iter_mut().enumerate() {
-            *message =
-                scores[arc] - (self.tree[arc] + self.chain[arc] + self.outgoing[arc] + self.incoming[arc]);
-        }
-    }
-
-    /// The automata's number.
-    pub(crate) fn automata(&self) -> usize {
-        self.heads
+    pub(crate) fn settle(&mut self, core: &Core) {
+        self.messages.clear();
+        self.messages.extend(
+            core.scores
+                .iter()
+                .enumerate()
+                .map(|(arc, score)| score - self.own.iter().map(|own| own[arc]).sum::<f64>()),
+        );
     }
 
     /// Lets every factor hand over a share of what it knows, the tree last; returns the bound, or nothing if
     /// there is no tree.
-    pub(crate) fn sweep<S: Copy + Into<f64>>(
-        &mut self,
-        parts: &TreeParts,
-        scores: &[S],
-        share: f64,
-    ) -> Option<f64> {
-        let mut bound = if parts.has_head_bigrams() { self.push_chain(parts, scores, share) } else { 0.0 };
-        for at in 0..self.heads {
-            let at = if self.is_backward { self.heads - 1 - at } else { at };
-            bound += self.push_automaton(at, share);
+    pub(crate) fn sweep(&mut self, core: &Core, share: f64) -> Option<f64> {
+        let mut bound = core.constant;
+        for chain in core.chains() {
+            bound += self.push_chain(core, chain, share);
+        }
+        let automata = core.automata();
+        for at in 0..automata.len() {
+            let at = if self.is_backward { automata.len() - 1 - at } else { at };
+            bound += self.push_automaton(&automata[at], share);
         }
         self.is_backward = !self.is_backward;
-        self.tree.iter_mut().zip(&self.messages).for_each(|(own, message)| *own += message);
-        bound += self.workspace.priced.solve(parts, &self.tree, &mut self.best, &mut self.slacks)?;
-        for ((own, message), slack) in self.tree.iter_mut().zip(&mut self.messages).zip(&self.slacks) {
+        let tree = &mut self.own[TREE];
+        tree.iter_mut().zip(&self.messages).for_each(|(own, message)| *own += message);
+        bound += self.workspace.priced.solve(&core.nodes, tree, &mut self.best, &mut self.slacks)?;
+        for ((own, message), slack) in tree.iter_mut().zip(&mut self.messages).zip(&self.slacks) {
             *own += share * slack;
             *message = -share * slack;
         }
         Some(bound + self.rounding)
     }
 
-    fn push_automaton(&mut self, at: usize, share: f64) -> f64 {
-        let Automaton { head, links, incoming, .. } = &self.automata[at];
+    fn push_automaton(&mut self, automaton: &Automaton, share: f64) -> f64 {
+        let Automaton { head, links, incoming } = automaton;
         let Workspace { push, scores, given, .. } = &mut self.workspace;
         scores.clear();
         given.clear();
         for (link, &arc) in links.iter().enumerate() {
-            let own = if link < *incoming { &self.incoming } else { &self.outgoing };
+            let own = &self.own[if link < *incoming { INCOMING } else { OUTGOING }];
             scores.push(own[arc as usize] + self.messages[arc as usize]);
             given.push(0.0);
         }
         let value = head.push(share, scores, given, push);
         for (link, &arc) in links.iter().enumerate() {
-            let own = if link < *incoming { &mut self.incoming } else { &mut self.outgoing };
+            let own = &mut self.own[if link < *incoming { INCOMING } else { OUTGOING }];
             own[arc as usize] = scores[link];
             self.messages[arc as usize] = given[link];
         }
@@ -218,35 +173,50 @@ impl Dual {
     }
 
     /// Hands over by how much each head of a word is below the best, word after word.
-    fn push_chain<S: Copy + Into<f64>>(&mut self, parts: &TreeParts, scores: &[S], share: f64) -> f64 {
-        let (own, messages, words) = (&mut self.chain, &mut self.messages, parts.words());
+    fn push_chain(&mut self, core: &Core, chain: &Chain, share: f64) -> f64 {
+        let arcs = arcs_of(core, chain);
+        let first = arcs.start;
+        let (own, messages) = (&mut self.own[CHAIN][arcs.clone()], &mut self.messages[arcs]);
         own.iter_mut().zip(&*messages).for_each(|(own, message)| *own += message);
         let Workspace { before, after, .. } = &mut self.workspace;
         for values in [&mut *before, &mut *after] {
             values.clear();
-            values.resize(own.len(), 0.0);
+            values.resize(own.len(), f64::NEG_INFINITY);
         }
-        let pair = |word: usize, a: usize, b: usize| {
-            parts.head_bigram(word, a, b).map_or(0.0, |part| scores[part].into())
+        let arcs_into = |node: usize| {
+            let arcs = core.nodes.arcs_into(node);
+            arcs.start - first..arcs.end - first
         };
-        let most = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::NEG_INFINITY, f64::max);
-        for word in (1..words).rev() {
-            for (a, arc) in parts.arcs_into(word).enumerate() {
-                let next = parts.arcs_into(word + 1).enumerate();
-                after[arc] = most(&mut next.map(|(b, next)| pair(word + 1, a, b) + own[next] + after[next]));
+        let pairs = core.pairs(chain);
+        let larger = |a: f64, b: f64| if b > a { b } else { a };
+        let Range { start, end } = chain.nodes;
+        after[arcs_into(end - 1)].fill(0.0);
+        let mut table = pairs.len();
+        for node in (start + 1..end).rev() {
+            let (back, here) = (arcs_into(node - 1), arcs_into(node));
+            table -= back.len() * here.len();
+            for (a, row) in back.zip(pairs[table..].chunks_exact(here.len())) {
+                let next = row.iter().zip(&own[here.clone()]).zip(&after[here.clone()]);
+                after[a] =
+                    next.fold(f64::NEG_INFINITY, |most, ((pair, own), rest)| larger(most, pair + own + rest));
             }
         }
+        before[arcs_into(start)].fill(0.0);
         let mut value = 0.0;
-        for word in 1..=words {
-            let here = parts.arcs_into(word);
-            if word > 1 {
-                for (b, arc) in here.clone().enumerate() {
-                    let last = parts.arcs_into(word - 1).enumerate();
-                    before[arc] =
-                        most(&mut last.map(|(a, last)| pair(word, a, b) + own[last] + before[last]));
+        for node in start..end {
+            let here = arcs_into(node);
+            if node > start {
+                let back = arcs_into(node - 1);
+                for (a, row) in back.clone().zip(pairs[table..].chunks_exact(here.len())) {
+                    let so_far = own[a] + before[a];
+                    for (b, pair) in here.clone().zip(row) {
+                        before[b] = larger(before[b], so_far + pair);
+                    }
                 }
+                table += back.len() * here.len();
             }
-            value = most(&mut here.clone().map(|arc| before[arc] + own[arc] + after[arc]));
+            value =
+                here.clone().map(|arc| before[arc] + own[arc] + after[arc]).fold(f64::NEG_INFINITY, f64::max);
             for arc in here {
                 messages[arc] = share * (before[arc] + own[arc] + after[arc] - value);
                 own[arc] -= messages[arc];

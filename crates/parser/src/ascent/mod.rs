@@ -12,16 +12,19 @@
 //! is left without such arcs is a smaller problem, on which bounds are lower.
 
 mod climb;
+mod core;
 mod dual;
-mod narrow;
+mod graph;
 mod tree;
 
 use consonant_map::Gap;
 
-use crate::ParserError;
 use crate::parts::TreeParts;
 use climb::Climber;
-pub(crate) use dual::{Dual, Factor};
+pub(crate) use core::Core;
+pub(crate) use dual::Dual;
+pub(crate) use graph::CoreGraph;
+pub(crate) use tree::{Nodes, PricedTree};
 
 /// What a factor hands over of what it knows, but in the last sweep of a round.
 const SHARE: f64 = 0.7;
@@ -33,29 +36,22 @@ const ROUNDS: usize = 4;
 /// Another round is worth it if no more than this share of the arcs that a tree leaves out is left.
 const LEFT: f64 = 0.8;
 
-/// Parts and their scores.
-#[derive(Debug, Default)]
-pub(crate) struct Problem {
-    pub parts: TreeParts,
-    pub scores: Vec<f64>,
-}
-
 /// The best tree so far, and what is left of the problem.
 #[derive(Debug, Default)]
 pub(crate) struct Ascent {
-    /// The problem without the arcs that were ruled out; a tree that is better has only arcs of it.
-    pub narrowed: Problem,
+    /// Which arcs were not ruled out: a tree that is better has only these.
+    pub live: Vec<bool>,
+    /// What is left to decide.
+    pub core: Core,
     /// How its scores are divided among the factors.
     pub dual: Dual,
     /// The value of the best tree so far, and a bound on all trees that are better.
     pub value: f64,
     pub bound: f64,
-    before: Problem,
     climber: Climber,
     /// The tree at hand, and as it came when it was last made better.
     tried: Vec<usize>,
     last: Vec<usize>,
-    kept: Vec<(usize, usize)>,
 }
 
 /// What is known after a few rounds.
@@ -63,7 +59,7 @@ pub(crate) struct Ascent {
 pub(crate) enum Outcome {
     /// No tree is better than the best so far.
     Proven,
-    /// See [`Ascent::narrowed`].
+    /// See [`Ascent::core`].
     Narrowed,
     /// There is no tree.
     Nothing,
@@ -71,86 +67,94 @@ pub(crate) enum Outcome {
 
 impl Ascent {
     /// Begins with a problem; writes the heads of a good tree, mostly the best.
-    pub(crate) fn run(
-        &mut self,
-        parts: &TreeParts,
-        scores: &[f32],
-        heads: &mut Vec<usize>,
-    ) -> Result<Outcome, ParserError> {
+    pub(crate) fn run(&mut self, parts: &TreeParts, scores: &[f32], heads: &mut Vec<usize>) -> Outcome {
         (self.value, self.bound) = (f64::NEG_INFINITY, f64::INFINITY);
         self.last.clear();
-        self.dual.load(parts, scores);
-        match self.round(parts, scores, FIRST_SWEEPS, heads)? {
-            (Outcome::Narrowed, true) => self.resume(heads),
-            (outcome, _) => Ok(outcome),
+        self.live.clear();
+        self.live.resize(parts.arcs().len(), true);
+        if !self.core.rebuild(parts, scores, &mut self.live) {
+            return Outcome::Nothing;
+        }
+        let size = scores.iter().map(|&score| f64::from(score.abs())).sum();
+        self.dual.load(&self.core, parts, size);
+        match self.round(parts, scores, FIRST_SWEEPS, heads) {
+            (Outcome::Narrowed, true) => self.resume(parts, scores, heads),
+            (outcome, _) => outcome,
         }
     }
 
     /// Goes on with what is left, from where the dual is.
-    pub(crate) fn resume(&mut self, heads: &mut Vec<usize>) -> Result<Outcome, ParserError> {
+    pub(crate) fn resume(&mut self, parts: &TreeParts, scores: &[f32], heads: &mut Vec<usize>) -> Outcome {
         for _ in 1..ROUNDS {
-            std::mem::swap(&mut self.narrowed, &mut self.before);
-            let Problem { parts, scores } = std::mem::take(&mut self.before);
-            let found = self.round(&parts, &scores, SWEEPS, heads);
-            self.before = Problem { parts, scores };
-            match found? {
+            match self.round(parts, scores, SWEEPS, heads) {
                 (Outcome::Narrowed, true) => {}
-                (outcome, _) => return Ok(outcome),
+                (outcome, _) => return outcome,
             }
         }
-        Ok(Outcome::Narrowed)
+        Outcome::Narrowed
     }
 
     /// Lowers the bound, makes better trees, and narrows the problem. Says, too, whether it became so much
     /// smaller that another round is worth it.
-    fn round<S: Copy + Into<f64>>(
+    fn round(
         &mut self,
         parts: &TreeParts,
-        scores: &[S],
+        scores: &[f32],
         sweeps: usize,
         heads: &mut Vec<usize>,
-    ) -> Result<(Outcome, bool), ParserError> {
+    ) -> (Outcome, bool) {
         let mut bound = f64::INFINITY;
         for sweep in 0..sweeps {
             let share = if sweep + 1 == sweeps { 1.0 } else { SHARE };
-            let Some(lowered) = self.dual.sweep(parts, scores, share) else {
-                return Ok((Outcome::Nothing, false));
+            let Some(lowered) = self.dual.sweep(&self.core, share) else {
+                return (self.without_better(), false);
             };
             bound = lowered;
             self.bound = self.bound.min(bound);
-            self.tried.clear();
-            self.tried.extend(self.dual.best.iter().map(|&arc| parts.arcs()[arc as usize].0));
-            self.consider(parts, scores, heads);
+            self.core.heads(parts, &self.live, &self.dual.best, &mut self.tried);
+            self.consider(parts, scores, lowered, heads);
             if Gap::default().closes(self.value, self.bound) {
-                return Ok((Outcome::Proven, false));
+                return (Outcome::Proven, false);
             }
         }
-        let (distance, words) = (bound - self.value, parts.words());
-        let is_kept = |arc: usize| {
-            let (head, modifier) = parts.arcs()[arc];
-            self.dual.slacks[arc] <= distance || heads[modifier - 1] == head
-        };
-        self.kept.clear();
-        self.kept.extend((0..parts.arcs().len()).filter(|&arc| is_kept(arc)).map(|arc| parts.arcs()[arc]));
-        if self.kept.len() == words {
-            self.bound = self.value;
-            return Ok((Outcome::Proven, false));
+        let (distance, before) = (bound - self.value, self.core.arcs.len());
+        for (&arc, &slack) in self.core.arcs.iter().zip(&self.dual.slacks) {
+            let (head, modifier) = parts.arcs()[arc as usize];
+            self.live[arc as usize] = slack <= distance || heads[modifier - 1] == head;
         }
-        let Problem { parts: narrowed, scores: left } = &mut self.narrowed;
-        narrowed.rebuild(words, &self.kept, parts.kinds(), parts.root_children())?;
-        narrow::scores(parts, scores, narrowed, left);
-        self.dual.narrow(parts, narrowed, left);
-        let is_smaller = (self.kept.len() - words) as f64 <= LEFT * (parts.arcs().len() - words) as f64;
-        Ok((Outcome::Narrowed, is_smaller))
+        let spare = before - self.core.nodes.len();
+        if !self.core.rebuild(parts, scores, &mut self.live) {
+            return (self.without_better(), false);
+        }
+        let left = self.core.arcs.len() - self.core.nodes.len();
+        if left == 0 {
+            self.bound = self.value;
+            return (Outcome::Proven, false);
+        }
+        self.dual.narrow(&self.core);
+        (Outcome::Narrowed, left as f64 <= LEFT * spare as f64)
     }
 
-    /// Takes the tree at hand, made better, if it is the best so far.
-    fn consider<S: Copy + Into<f64>>(&mut self, parts: &TreeParts, scores: &[S], heads: &mut Vec<usize>) {
+    /// No tree has only the arcs that are left: none is better than the best so far, if there is one.
+    fn without_better(&mut self) -> Outcome {
+        if self.value == f64::NEG_INFINITY {
+            return Outcome::Nothing;
+        }
+        self.bound = self.value;
+        Outcome::Proven
+    }
+
+    /// Takes the tree at hand, made better, if it is the best so far. Arcs that would cost more than what is
+    /// between the bound and a tree are not tried.
+    fn consider(&mut self, parts: &TreeParts, scores: &[f32], bound: f64, heads: &mut Vec<usize>) {
         if self.tried == *heads || self.tried == self.last {
             return;
         }
         self.last.clone_from(&self.tried);
-        self.climber.climb(parts, scores, &mut self.tried);
+        let distance = bound - self.value.max(parts.value(scores, &self.tried));
+        let slacks = &self.dual.slacks;
+        let is_hopeful = |arc| self.core.place(arc).is_some_and(|place| slacks[place] <= distance);
+        self.climber.climb(parts, scores, is_hopeful, &mut self.tried);
         let found = parts.value(scores, &self.tried);
         if found > self.value {
             self.value = found;
@@ -216,22 +220,39 @@ mod tests {
             let optimum = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let close = 1e-9 * f64::from(size) * parts.len() as f64;
 
-            let mut dual = Dual::default();
-            dual.load(&parts, &scores);
+            let (mut core, mut dual) = (Core::default(), Dual::default());
+            let mut live = vec![true; parts.arcs().len()];
+            if !core.rebuild(&parts, &scores, &mut live) {
+                assert!(all.is_empty());
+                continue;
+            }
+            let size = scores.iter().map(|&score| f64::from(score.abs())).sum();
+            dual.load(&core, &parts, size);
             let mut last = f64::INFINITY;
+            let with = |arc: usize| {
+                let (head, modifier) = parts.arcs()[arc];
+                let with = all.iter().zip(&values).filter(move |(heads, _)| heads[modifier - 1] == head);
+                with.map(|(_, &value)| value).fold(f64::NEG_INFINITY, f64::max)
+            };
+            for (arc, _) in live.iter().enumerate().filter(|(_, is_live)| !**is_live) {
+                assert_eq!(with(arc), f64::NEG_INFINITY, "an arc of a tree was taken out");
+            }
             for sweep in 0..5 {
                 let share = [0.7, 1.0, 0.3][sweep % 3];
-                let Some(bound) = dual.sweep(&parts, &scores, share) else {
+                if core.arcs.is_empty() {
+                    assert_eq!(all.len(), 1);
+                    assert!((core.constant - optimum).abs() <= close);
+                    break;
+                }
+                let Some(bound) = dual.sweep(&core, share) else {
                     assert!(all.is_empty());
                     break;
                 };
                 assert!(bound >= optimum, "bound {bound}, optimum {optimum}");
                 assert!(bound <= last + close, "{bound} after {last}");
                 last = bound;
-                for (arc, &slack) in dual.slacks.iter().enumerate() {
-                    let (head, modifier) = parts.arcs()[arc];
-                    let with = all.iter().zip(&values).filter(|(heads, _)| heads[modifier - 1] == head);
-                    let most = with.map(|(_, &value)| value).fold(f64::NEG_INFINITY, f64::max);
+                for (&arc, &slack) in core.arcs.iter().zip(&dual.slacks) {
+                    let most = with(arc as usize);
                     assert!(
                         most <= bound - slack + close,
                         "an arc that costs {slack} is in a tree of {most}"
@@ -240,7 +261,7 @@ mod tests {
             }
 
             let (mut ascent, mut heads) = (Ascent::default(), Vec::new());
-            match ascent.run(&parts, &scores, &mut heads).unwrap() {
+            match ascent.run(&parts, &scores, &mut heads) {
                 Outcome::Nothing => assert!(all.is_empty()),
                 Outcome::Proven => {
                     proven += 1;
@@ -250,15 +271,18 @@ mod tests {
                 }
                 Outcome::Narrowed => {
                     narrowed += 1;
-                    let Problem { parts: left, scores: left_scores } = &ascent.narrowed;
-                    for (heads, &value) in all.iter().zip(&values).filter(|(_, value)| **value > ascent.value)
-                    {
-                        let arcs = heads.iter().zip(1..);
-                        assert!(
-                            arcs.into_iter().all(|(&head, word)| left.arc(head, word).is_some()),
-                            "{value}"
-                        );
-                        assert!((left.value(left_scores, heads) - value).abs() <= close);
+                    let Ascent { live, core, value: best, .. } = &ascent;
+                    for (heads, &value) in all.iter().zip(&values).filter(|(_, value)| **value > *best) {
+                        let arcs =
+                            || heads.iter().zip(1..).map(|(&head, word)| parts.arc(head, word).unwrap());
+                        assert!(arcs().all(|arc| live[arc]), "{value}");
+                        let own = |arc: usize| core.arcs.binary_search(&(arc as u32)).ok();
+                        let open: Vec<u32> = arcs().filter_map(own).map(|arc| arc as u32).collect();
+                        assert_eq!(open.len(), core.nodes.len());
+                        assert!((core.value(&open) - value).abs() <= close);
+                        let mut back = Vec::new();
+                        core.heads(&parts, live, &open, &mut back);
+                        assert_eq!(back, *heads);
                     }
                 }
             }

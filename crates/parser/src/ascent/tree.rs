@@ -1,10 +1,96 @@
 //! The best tree, and what every arc that is not in it would cost.
 
+use std::ops::Range;
+
+use consonant_map::oracle::Oracle;
 use consonant_map::oracle::arborescence::RootChildren;
 
-use crate::parts::TreeParts;
+use super::core::NONE;
 
-const NONE: u32 = u32::MAX;
+/// Nodes with arcs into them, several from the same head if need be. Number 0 is the root.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Nodes {
+    /// The head of each arc, node by node.
+    pub heads: Vec<u32>,
+    modifiers: Vec<u32>,
+    pub root_children: RootChildren,
+    /// Where the arcs into each node end.
+    ends: Vec<u32>,
+}
+
+impl Nodes {
+    pub(super) fn clear(&mut self) {
+        self.heads.clear();
+        self.modifiers.clear();
+        self.ends.clear();
+    }
+
+    /// The arcs added since the last call enter the next node.
+    pub(super) fn close(&mut self) {
+        self.ends.push(self.heads.len() as u32);
+        self.modifiers.resize(self.heads.len(), self.ends.len() as u32);
+    }
+
+    /// How many there are besides the root.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(crate) fn arcs_into(&self, node: usize) -> Range<usize> {
+        let start = if node == 1 { 0 } else { self.ends[node - 2] as usize };
+        start..self.ends[node - 1] as usize
+    }
+
+    fn is_root(&self, arc: usize) -> bool {
+        self.heads[arc] == 0
+    }
+
+    fn roots(&self, best: &[u32]) -> usize {
+        best.iter().filter(|&&arc| self.is_root(arc as usize)).count()
+    }
+}
+
+/// Trees over the nodes; a configuration is the arc of each node.
+impl Oracle for Nodes {
+    type Configuration = Vec<u32>;
+    type Workspace = PricedTree;
+
+    fn links(&self) -> usize {
+        self.heads.len()
+    }
+
+    fn magnitude(&self) -> Option<f64> {
+        Some(0.0)
+    }
+
+    fn maximize(&self, scores: &[f64], tree: &mut PricedTree, best: &mut Vec<u32>) -> f64 {
+        let mut search = |is_root_last: bool, best: &mut Vec<u32>| {
+            tree.grow(self, |arc| scores[arc], is_root_last).map(|()| tree.open(self, best))
+        };
+        best.clear();
+        let mut is_found = search(false, best).is_some();
+        if is_found && self.root_children == RootChildren::One && self.roots(best) != 1 {
+            is_found = search(true, best).is_some() && self.roots(best) == 1;
+        }
+        if !is_found {
+            best.clear();
+            return f64::NEG_INFINITY;
+        }
+        self.score(scores, best)
+    }
+
+    fn score(&self, scores: &[f64], links: &Vec<u32>) -> f64 {
+        links.iter().map(|&link| scores[link as usize]).sum()
+    }
+
+    fn add_marginals(&self, links: &Vec<u32>, weight: f64, marginals: &mut [f64]) {
+        links.iter().for_each(|&link| marginals[link as usize] += weight);
+    }
+
+    fn overlap(&self, a: &Vec<u32>, b: &Vec<u32>) -> usize {
+        a.iter().zip(b).filter(|(a, b)| a == b).count()
+    }
+}
 
 /// Edmonds' algorithm with its dual solution.
 ///
@@ -53,49 +139,50 @@ impl PricedTree {
     /// nothing if there is no tree.
     pub(crate) fn solve(
         &mut self,
-        parts: &TreeParts,
+        nodes: &Nodes,
         scores: &[f64],
         best: &mut Vec<u32>,
         slacks: &mut Vec<f64>,
     ) -> Option<f64> {
         // One child: a price on all arcs of the root that no second one could be worth.
-        let penalty = match parts.root_children() {
+        let penalty = match nodes.root_children {
             RootChildren::Any => 0.0,
             RootChildren::One => {
-                1.0 + 2.0 * (1..=parts.words()).map(|word| span(scores, parts, word)).sum::<f64>()
+                1.0 + 2.0 * (1..=nodes.len()).map(|word| span(scores, nodes, word)).sum::<f64>()
             }
         };
-        let score = |arc: usize| scores[arc] - if parts.arcs()[arc].0 == 0 { penalty } else { 0.0 };
-        self.grow(parts, score)?;
-        self.open(parts, best);
-        let roots = best.iter().filter(|&&arc| parts.arcs()[arc as usize].0 == 0).count();
-        if roots != 1 && parts.root_children() == RootChildren::One {
+        let score = |arc: usize| scores[arc] - if nodes.is_root(arc) { penalty } else { 0.0 };
+        self.grow(nodes, score, false)?;
+        self.open(nodes, best);
+        if nodes.roots(best) != 1 && nodes.root_children == RootChildren::One {
             return None;
         }
         slacks.clear();
-        for (arc, &(head, modifier)) in parts.arcs().iter().enumerate() {
-            // The sets that hold the modifier and not the head; a set's number is above those of its members.
-            let (mut inner, mut outer, mut paid) = (modifier as u32, head as u32, 0.0);
-            while inner != outer {
-                if inner < outer {
-                    paid += self.sets[inner as usize].price;
-                    inner = self.sets[inner as usize].parent;
-                } else {
-                    outer = self.sets[outer as usize].parent;
+        for node in 1..=nodes.len() {
+            for arc in nodes.arcs_into(node) {
+                // The sets that hold the modifier and not the head; a set's number is above those of its members.
+                let (mut inner, mut outer, mut paid) = (node as u32, nodes.heads[arc], 0.0);
+                while inner != outer {
+                    if inner < outer {
+                        paid += self.sets[inner as usize].price;
+                        inner = self.sets[inner as usize].parent;
+                    } else {
+                        outer = self.sets[outer as usize].parent;
+                    }
                 }
+                slacks.push((paid - score(arc)).max(0.0));
             }
-            slacks.push((paid - score(arc)).max(0.0));
         }
         Some(self.sets[1..].iter().map(|set| set.price).sum::<f64>() + penalty)
     }
 
     /// Takes the best arc into one set after the other along a path, and contracts the cycles, until every
-    /// word hangs on the root.
-    fn grow(&mut self, parts: &TreeParts, score: impl Fn(usize) -> f64) -> Option<()> {
+    /// word hangs on the root; with `is_root_last`, arcs of the root only where no other enters.
+    fn grow(&mut self, nodes: &Nodes, score: impl Fn(usize) -> f64, is_root_last: bool) -> Option<()> {
         self.sets.clear();
         self.words.clear();
         self.path.clear();
-        for word in 0..=parts.words() as u32 {
+        for word in 0..=nodes.len() as u32 {
             self.words.push(Word { next: NONE, outer: word, paid: 0.0 });
             self.sets.push(Set {
                 parent: NONE,
@@ -107,21 +194,27 @@ impl PricedTree {
             });
         }
         self.sets[0].mark = Mark::Hangs;
-        for word in 1..=parts.words() {
+        for word in 1..=nodes.len() {
             let mut at = self.words[word].outer as usize;
             while self.sets[at].mark == Mark::New {
-                let (mut arc, mut price) = (NONE, f64::NEG_INFINITY);
+                let (mut arc, mut price, mut is_last) = (NONE, f64::NEG_INFINITY, true);
                 let mut member = self.sets[at].first;
                 while let Some(word) = self.words.get(member as usize) {
-                    for candidate in parts.arcs_into(member as usize) {
+                    for candidate in nodes.arcs_into(member as usize) {
                         let worth = score(candidate) - word.paid;
-                        if worth > price && self.words[parts.arcs()[candidate].0].outer as usize != at {
-                            (arc, price) = (candidate as u32, worth);
+                        let is_root = is_root_last && nodes.is_root(candidate);
+                        let is_better = match (is_last, is_root) {
+                            (true, false) => worth > f64::NEG_INFINITY,
+                            (false, true) => false,
+                            _ => worth > price,
+                        };
+                        if is_better && self.words[nodes.heads[candidate] as usize].outer as usize != at {
+                            (arc, price, is_last) = (candidate as u32, worth, is_root);
                         }
                     }
                     member = word.next;
                 }
-                let head = parts.arcs().get(arc as usize)?.0;
+                let head = *nodes.heads.get(arc as usize)? as usize;
                 let set = &mut self.sets[at];
                 (set.arc, set.price, set.mark) = (arc, price, Mark::OnPath);
                 let mut member = set.first;
@@ -170,23 +263,23 @@ impl PricedTree {
 
     /// From the outermost sets inwards: the arc into a set is the arc into that member of it which it enters,
     /// in place of that member's own.
-    fn open(&mut self, parts: &TreeParts, best: &mut Vec<u32>) {
-        for own in (parts.words() + 1..self.sets.len()).rev() {
+    fn open(&mut self, nodes: &Nodes, best: &mut Vec<u32>) {
+        for own in (nodes.len() + 1..self.sets.len()).rev() {
             let arc = self.sets[own].arc;
-            let mut member = parts.arcs()[arc as usize].1;
+            let mut member = nodes.modifiers[arc as usize] as usize;
             while self.sets[member].parent as usize != own {
                 member = self.sets[member].parent as usize;
             }
             self.sets[member].arc = arc;
         }
         best.clear();
-        best.extend(self.sets[1..=parts.words()].iter().map(|set| set.arc));
+        best.extend(self.sets[1..=nodes.len()].iter().map(|set| set.arc));
     }
 }
 
 /// How far the scores of arcs into a word lie apart.
-fn span(scores: &[f64], parts: &TreeParts, word: usize) -> f64 {
-    let scores = &scores[parts.arcs_into(word)];
+fn span(scores: &[f64], nodes: &Nodes, word: usize) -> f64 {
+    let scores = &scores[nodes.arcs_into(word)];
     let (low, high) = scores
         .iter()
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &score| (low.min(score), high.max(score)));

@@ -49,17 +49,18 @@ const NOTHING: Lanes = [f64::NEG_INFINITY; LANES];
 
 #[inline]
 fn plus(a: Lanes, b: f64) -> Lanes {
-    a.map(|a| a + b)
+    [a[0] + b, a[1] + b, a[2] + b, a[3] + b]
 }
 
 #[inline]
 fn sum(a: Lanes, b: Lanes) -> Lanes {
-    std::array::from_fn(|lane| a[lane] + b[lane])
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]]
 }
 
 #[inline]
 fn larger(a: Lanes, b: Lanes) -> Lanes {
-    std::array::from_fn(|lane| if a[lane] > b[lane] { a[lane] } else { b[lane] })
+    let larger = |a: f64, b: f64| if a > b { a } else { b };
+    [larger(a[0], b[0]), larger(a[1], b[1]), larger(a[2], b[2]), larger(a[3], b[3])]
 }
 
 /// The scores of one side, those of [`LANES`] incoming arcs side by side.
@@ -90,6 +91,12 @@ impl Tables {
             block.iter_mut().zip(row).for_each(|(lanes, &score)| lanes[g % LANES] = score);
         }
         self.triples.extend_from_slice(&side.triples);
+    }
+
+    fn copy(&mut self, other: &Self) {
+        self.modifiers = other.modifiers;
+        self.pairs.clone_from(&other.pairs);
+        self.triples.clone_from(&other.triples);
     }
 
     fn size(&self) -> usize {
@@ -201,6 +208,18 @@ impl Head {
     pub fn rebuild(&mut self, incoming: usize, sides: &[HeadSide; 2]) {
         self.incoming = incoming;
         self.sides.iter_mut().zip(sides).for_each(|(tables, side)| tables.rebuild(incoming, side));
+    }
+
+    /// Makes this a copy of another automaton, in the same memory.
+    pub(crate) fn copy(&mut self, other: &Self) {
+        self.incoming = other.incoming;
+        self.sides.iter_mut().zip(&other.sides).for_each(|(own, other)| own.copy(other));
+    }
+
+    /// How many scores of neighbours and of three neighbours it looks at.
+    pub(crate) fn size(&self) -> usize {
+        let incoming = self.incoming.max(1);
+        self.sides.iter().filter(|side| side.modifiers > 0).map(|side| incoming * side.size()).sum()
     }
 
     /// The first link of each side.

@@ -206,9 +206,7 @@ impl<const ROLES: usize> Family<ROLES> {
     /// Appends the features of a part that lies one way.
     #[inline]
     pub(super) fn write(&self, tokens: [usize; ROLES], way: usize, out: &mut Vec<u32>) {
-        let start = out.len();
-        self.write_base(tokens, out);
-        out[start..].iter_mut().zip(self.ways.row(way)).for_each(|(number, way)| *number ^= way);
+        self.join(tokens, self.ways.row(way), out);
     }
 
     /// Appends the features of a part without the way in which it lies.
@@ -218,6 +216,25 @@ impl<const ROLES: usize> Family<ROLES> {
         out.extend_from_slice(self.roles[0].row(tokens[0]));
         for (rows, &token) in self.roles[1..].iter().zip(&tokens[1..]) {
             out[start..].iter_mut().zip(rows.row(token)).for_each(|(number, own)| *number ^= own);
+        }
+    }
+
+    /// Appends the exclusive or of a row with those of the tokens, in one pass.
+    #[inline]
+    fn join(&self, tokens: [usize; ROLES], row: &[u32], out: &mut Vec<u32>) {
+        let rows: [&[u32]; ROLES] = std::array::from_fn(|role| self.roles[role].row(tokens[role]));
+        match rows[..] {
+            [a, b] => out.extend(row.iter().zip(a).zip(b).map(|((x, a), b)| x ^ a ^ b)),
+            [a, b, c] => out.extend(row.iter().zip(a).zip(b).zip(c).map(|(((x, a), b), c)| x ^ a ^ b ^ c)),
+            [a, b, c, d] => {
+                let four = row.iter().zip(a).zip(b).zip(c).zip(d);
+                out.extend(four.map(|((((x, a), b), c), d)| x ^ a ^ b ^ c ^ d));
+            }
+            _ => {
+                let start = out.len();
+                self.write_base(tokens, out);
+                out[start..].iter_mut().zip(row).for_each(|(number, own)| *number ^= own);
+            }
         }
     }
 
