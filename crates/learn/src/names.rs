@@ -75,10 +75,14 @@ impl WantedNames {
         self.names.get(&key).is_some_and(Option::is_none)
     }
 
+    /// The names that were found.
+    pub fn found(&self) -> impl Iterator<Item = (u64, &str)> {
+        self.keys.iter().filter_map(|key| Some((*key, self.names.get(key)?.as_deref()?)))
+    }
+
     /// Stores the names that were found.
     pub fn store(&self, writer: &mut ModelWriter, prefix: &str) {
-        let name = |key: &u64| Some((*key, self.names.get(key)?.as_deref()?));
-        FeatureNames::store(writer, prefix, self.keys.iter().filter_map(name));
+        FeatureNames::store(writer, prefix, self.found());
     }
 }
 

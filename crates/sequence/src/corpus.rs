@@ -1,6 +1,6 @@
 //! Training data as flat arrays, and the weights that follow from it.
 
-use consonant_learn::layout::RowLayout;
+use consonant_learn::layout::{Row, RowLayout};
 use consonant_learn::trainer::Parameter;
 use rustc_hash::FxHashMap;
 
@@ -294,6 +294,7 @@ impl CorpusBuilder {
             class_weights,
             base,
             features_per_token,
+            lines: Vec::new(),
         })
     }
 }
@@ -383,9 +384,42 @@ pub struct Corpus {
     pub(crate) class_weights: Vec<f32>,
     pub(crate) base: Option<ChainModel>,
     features_per_token: f64,
+    /// The template line that each feature comes from, where somebody asked.
+    lines: Vec<String>,
 }
 
 impl Corpus {
+    /// The features that have weights.
+    pub fn keys(&self) -> &[u64] {
+        &self.keys
+    }
+
+    /// Says what features are called, for diagrams whose factors have those of some template lines alone. What stands before
+    /// the first colon is the line.
+    pub fn name_lines<'n>(&mut self, names: impl Iterator<Item = (u64, &'n str)>) {
+        self.lines = vec![String::new(); self.keys.len()];
+        for (key, name) in names {
+            if let Some(number) = self.numbers.get(&key) {
+                self.lines[*number as usize] = name.split(':').next().unwrap_or(name).to_owned();
+            }
+        }
+    }
+
+    /// The weights of features that are not of some lines, from the beginning of a group; those of label pairs are of none.
+    pub(crate) fn outside_of(&self, lines: &[String]) -> Result<Vec<usize>, SequenceError> {
+        if let Some(line) = lines.iter().find(|line| !self.lines.contains(line)) {
+            let message =
+                format!("no feature comes from a template line `{line}`, or this task does not tell");
+            return Err(SequenceError::Unsupported(message));
+        }
+        let others = (0..self.keys.len()).filter(|&feature| !lines.contains(&self.lines[feature]));
+        let weights = others.flat_map(|feature| match self.space.nodes.row(feature as u32) {
+            Row::Dense(start) => start..start + self.space.nodes.dimension(),
+            Row::Sparse(start, labels) => start..start + labels.len(),
+        });
+        Ok(weights.chain(self.space.pair_start()..self.space.gram_start()).collect())
+    }
+
     /// The labels.
     pub fn labels(&self) -> &Labels {
         &self.labels

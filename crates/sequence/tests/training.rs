@@ -458,3 +458,35 @@ fn without_ties_a_joint_training_is_that_of_the_chain() {
     let likelihood = plain("likelihood", &[]);
     assert!(train_jointly(&corpus, &likelihood, &Loose { groups: Vec::new() }, run()).is_err());
 }
+
+#[test]
+fn groups_of_features_are_trained_independently() {
+    let training_set = generate(60, 1);
+    let mut corpus = corpus(&training_set, CorpusOptions { order: 0, ..CorpusOptions::default() });
+    let bias = key(b"bias");
+    let names: Vec<(u64, String)> =
+        corpus.keys().iter().map(|&key| (key, if key == bias { "B:x" } else { "W:y" }.to_owned())).collect();
+    corpus.name_lines(names.iter().map(|(key, name)| (*key, name.as_str())));
+    let trained = |text: &str, algorithm: &str| {
+        let diagram = Diagram::parse(text).unwrap();
+        let plan = Plan { diagram: Some(diagram), ..plain(algorithm, &[]) };
+        let trained = train(&corpus, &plan, None, Run { epochs: 20, ..Run::default() })?;
+        let mut writer = ModelWriter::new("test", serde_json::Value::Null);
+        trained.store(&mut writer, Precision::Single);
+        Ok::<_, SequenceError>(ChainModel::open(&Model::from_bytes(&writer.to_bytes()).unwrap()).unwrap())
+    };
+    let words = "piece words\n variables 0\n factor 0 in words of W\n";
+    let both = format!("{words}piece bias\n variables 0\n factor 0 in bias of B\n");
+    for algorithm in ["likelihood", "averaged-perceptron"] {
+        let (alone, both) = (trained(words, algorithm).unwrap(), trained(&both, algorithm).unwrap());
+        assert!(alone.explain(bias).iter().all(|(_, weight)| *weight == 0.0), "{algorithm}");
+        assert!(both.explain(bias).iter().any(|(_, weight)| *weight != 0.0), "{algorithm}");
+        if algorithm == "likelihood" {
+            let word = *corpus.keys().iter().find(|&&key| key != bias).unwrap();
+            for (one, other) in alone.explain(word).iter().zip(both.explain(word)) {
+                assert!(one.0 == other.0 && (one.1 - other.1).abs() < 0.05, "{one:?} {other:?}");
+            }
+        }
+    }
+    assert!(trained("piece a\n factor 0 in a of X\n", "likelihood").is_err());
+}

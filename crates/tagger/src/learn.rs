@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use consonant_learn::hash::Fingerprint;
 use consonant_learn::model::{Model, ModelWriter};
+use consonant_learn::names::WantedNames;
 use consonant_learn::settings::{InputFile, Named};
 use consonant_learn::table::Precision;
 use consonant_learn::trainer::{Parameter, Run};
@@ -18,7 +19,7 @@ use consonant_text::Sentence;
 use rustc_hash::FxHashSet;
 
 use crate::features::{built_in_templates, templates_beside_tags};
-use crate::model::{Description, store};
+use crate::model::{Description, name_features, store};
 use crate::names;
 use crate::view::View;
 use crate::{Column, ConstantWords, TagDictionary, Tagger, TaggerError};
@@ -174,7 +175,12 @@ fn prepare<'s>(data: &Data<'s, Sentence>, settings: &'s TaggerSettings) -> Resul
     for sentence in sentences {
         reader.read(sentence, column, sentence_weight(sentence)?, &mut builder);
     }
-    let corpus = builder.finish()?;
+    let mut corpus = builder.finish()?;
+    if pieces.as_ref().is_some_and(Diagram::has_lines) {
+        let mut wanted = WantedNames::new(corpus.keys().to_vec());
+        name_features(&extractor, view, sentences, &mut wanted);
+        corpus.name_lines(wanted.found());
+    }
     let dictionary = match settings.dictionary {
         0 => TagDictionary::default(),
         least => {

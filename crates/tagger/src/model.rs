@@ -230,16 +230,26 @@ impl Tagger {
     /// Keeps names for the strongest weights, found in the sentences that the tagger was trained on.
     pub(crate) fn store_names(&self, writer: &mut ModelWriter, sentences: &[Sentence]) {
         let mut wanted = WantedNames::new(self.chain.strongest_features(NAMED_WEIGHTS));
-        let mut workspace = self.extractor.workspace();
-        for sentence in sentences {
-            if wanted.is_complete() {
-                break;
-            }
-            let text = |word: usize, column: usize| self.view().text(sentence, word, column);
-            self.extractor.load(&mut workspace, sentence.len(), text);
-            self.extractor.name_features(&workspace, sentence.len(), text, &mut wanted);
-        }
+        name_features(&self.extractor, self.view(), sentences, &mut wanted);
         wanted.store(writer, TASK);
+    }
+}
+
+/// Looks for the names of features in sentences.
+pub(crate) fn name_features(
+    extractor: &Extractor,
+    view: View,
+    sentences: &[Sentence],
+    wanted: &mut WantedNames,
+) {
+    let mut workspace = extractor.workspace();
+    for sentence in sentences {
+        if wanted.is_complete() {
+            break;
+        }
+        let text = |word: usize, column: usize| view.text(sentence, word, column);
+        extractor.load(&mut workspace, sentence.len(), text);
+        extractor.name_features(&workspace, sentence.len(), text, wanted);
     }
 }
 

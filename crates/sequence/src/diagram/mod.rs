@@ -18,8 +18,8 @@
 //! decode local                  # or `global`, `scaled`
 //! ```
 //!
-//! `factor -1 0 in backward` takes the factor's weights from a parameter group of its own, `factor 0 locked`
-//! uses the weights but does not change them.
+//! `factor -1 0 in backward` takes the factor's weights from a parameter group of its own, `factor 0 in words of U00 U01` one that has
+//! the features of these template lines alone, and `factor 0 locked` uses the weights but does not change them.
 
 mod draw;
 mod parse;
@@ -68,11 +68,13 @@ pub struct Factor {
     pub group: String,
     /// Used but not trained.
     pub locked: bool,
+    /// Names of the template lines whose features it has; none for all of them.
+    pub lines: Vec<String>,
 }
 
 impl Factor {
     fn over(offsets: impl IntoIterator<Item = i32>, group: &str) -> Self {
-        Self { offsets: offsets.into_iter().collect(), group: group.into(), locked: false }
+        Self { offsets: offsets.into_iter().collect(), group: group.into(), locked: false, lines: Vec::new() }
     }
 }
 
@@ -191,6 +193,11 @@ impl Diagram {
         groups
     }
 
+    /// Whether a factor has the features of some template lines alone.
+    pub fn has_lines(&self) -> bool {
+        self.pieces.iter().flat_map(|piece| &piece.factors).any(|factor| !factor.lines.is_empty())
+    }
+
     /// How many labels back the largest factor looks.
     pub fn order(&self) -> usize {
         self.pieces
@@ -223,6 +230,11 @@ impl Diagram {
                 return wrong(format!("piece `{name}` has no factor; write for instance `factor 0`"));
             }
             for factor in &piece.factors {
+                if !factor.lines.is_empty() && factor.group.is_empty() {
+                    return wrong(format!(
+                        "a factor of piece `{name}` has features of its own but no group; write `in NAME` before `of`"
+                    ));
+                }
                 if factor.offsets.is_empty() || factor.offsets.windows(2).any(|pair| pair[1] != pair[0] + 1) {
                     return wrong(format!(
                         "a factor of piece `{name}` is over {:?}; offsets must follow each other, as `-1 0`",

@@ -59,9 +59,14 @@ impl Diagram {
             for factor in &piece.factors {
                 let group =
                     if factor.group.is_empty() { String::new() } else { format!(" in {}", factor.group) };
+                let of = if factor.lines.is_empty() {
+                    String::new()
+                } else {
+                    format!(" of {}", factor.lines.join(" "))
+                };
                 let _ = writeln!(
                     text,
-                    "    factor {}{group}{}",
+                    "    factor {}{group}{of}{}",
                     words(&factor.offsets),
                     if factor.locked { " locked" } else { "" }
                 );
@@ -111,11 +116,18 @@ fn factor(words: &[&str]) -> Result<Factor, String> {
         [before @ .., "locked"] => (before, true),
         _ => (words, false),
     };
+    let (words, lines) = match words.iter().position(|&word| word == "of") {
+        Some(of) if of + 1 < words.len() => {
+            (&words[..of], words[of + 1..].iter().map(|&line| line.into()).collect())
+        }
+        Some(_) => return Err("`of` wants names of template lines, such as `U00 U01`".into()),
+        None => (words, Vec::new()),
+    };
     let (words, group) = match words {
         [before @ .., "in", group] => (before, group.to_string()),
         _ => (words, String::new()),
     };
-    Ok(Factor { offsets: offsets(words)?, group, locked })
+    Ok(Factor { offsets: offsets(words)?, group, locked, lines })
 }
 
 fn nota(words: &[&str]) -> Result<Nota, String> {
@@ -160,6 +172,9 @@ mod tests {
         diagrams.push(Diagram::nota(Nota::Threshold { probability: 0.2, after: 20 }, Decoding::Scaled));
         diagrams.push(Diagram::nota(Nota::Sampled { count: 3, draws: 5 }, Decoding::Local));
         diagrams[0].pieces[0].factors[1].locked = true;
+        diagrams.push(Diagram::memm(0));
+        let node = &mut diagrams.last_mut().unwrap().pieces[0].factors[0];
+        (node.group, node.lines) = ("words".into(), vec!["U00".into(), "U01".into()]);
         for diagram in diagrams {
             assert_eq!(Diagram::parse(&diagram.to_text()).unwrap(), diagram);
         }
@@ -174,6 +189,8 @@ mod tests {
             ("piece a\nfactor 0\nfactor 0 1\nnota exhaustive", 0, "exactly"),
             ("piece a\nvariables 0 1\nfactor 0\nfactor 1", 0, "every edge"),
             ("piece a\nfactor 99", 2, "too far"),
+            ("piece a\nfactor 0 in b of", 2, "`of` wants"),
+            ("piece a\nfactor 0 of U00", 0, "no group"),
             ("piece a\nfactor 0\nfactor 0 1\nfactor -1 0\ndecode local", 0, "one side"),
             ("pieces", 1, "pieces"),
         ] {

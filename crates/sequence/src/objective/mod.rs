@@ -43,6 +43,8 @@ pub(crate) struct Objective<'a> {
     /// The first example of each term; one more at the end.
     starts: Vec<usize>,
     parameters: usize,
+    /// Weights that stay as they are; empty for none.
+    frozen: Vec<bool>,
 }
 
 enum Term<'a> {
@@ -106,7 +108,16 @@ impl<'a> Objective<'a> {
             };
             starts.push(starts.last().unwrap_or(&0) + examples);
         }
-        Ok(Self { corpus, terms, starts, parameters: groups.len() * corpus.space.group_size() })
+        let size = corpus.space.group_size();
+        let mut frozen = Vec::new();
+        for factor in
+            diagram.pieces.iter().flat_map(|piece| &piece.factors).filter(|factor| !factor.lines.is_empty())
+        {
+            frozen.resize(groups.len() * size, false);
+            let start = group(factor) * size;
+            corpus.outside_of(&factor.lines)?.into_iter().for_each(|weight| frozen[start + weight] = true);
+        }
+        Ok(Self { corpus, terms, starts, parameters: groups.len() * size, frozen })
     }
 
     #[inline]
@@ -156,7 +167,7 @@ impl Separate for Objective<'_> {
         difference: &mut SparseVector,
     ) -> Result<Separation, LearnError> {
         let (term, example) = self.locate(example);
-        separation_of(match (&self.terms[term], &mut workspace[term]) {
+        let outcome = separation_of(match (&self.terms[term], &mut workspace[term]) {
             (Term::Chain(term), TermWorkspace::Chain(workspace)) => {
                 term.separate(example, weights, cost, workspace, difference)
             }
@@ -165,16 +176,22 @@ impl Separate for Objective<'_> {
             }
             // NOTA is defined by its likelihood; `train` refuses the other methods.
             _ => Ok(Separation::CORRECT),
-        })
+        });
+        if !self.frozen.is_empty() {
+            let all = std::mem::take(difference);
+            let moved = all.pairs().iter().filter(|(index, _)| !self.frozen[*index as usize]);
+            moved.for_each(|&(index, value)| difference.push(index, value));
+        }
+        outcome
     }
 }
 
-impl Differentiate for Objective<'_> {
-    fn differentiate<G: Gradient + ?Sized>(
+impl Objective<'_> {
+    fn differentiate_all<G: Gradient + ?Sized>(
         &self,
         example: usize,
         weights: Weights<'_>,
-        workspace: &mut Self::Workspace,
+        workspace: &mut Vec<TermWorkspace>,
         gradient: &mut G,
     ) -> Result<f64, LearnError> {
         let (term, example) = self.locate(example);
@@ -190,6 +207,25 @@ impl Differentiate for Objective<'_> {
             }
             _ => Ok(0.0),
         })
+    }
+}
+
+impl Differentiate for Objective<'_> {
+    fn differentiate<G: Gradient + ?Sized>(
+        &self,
+        example: usize,
+        weights: Weights<'_>,
+        workspace: &mut Self::Workspace,
+        gradient: &mut G,
+    ) -> Result<f64, LearnError> {
+        if self.frozen.is_empty() {
+            return self.differentiate_all(example, weights, workspace, gradient);
+        }
+        let mut all = SparseVector::new();
+        let loss = self.differentiate_all(example, weights, workspace, &mut all);
+        let moved = all.pairs().iter().filter(|(index, _)| !self.frozen[*index as usize]);
+        moved.for_each(|&(index, value)| gradient.add(index as usize, value));
+        loss
     }
 
     fn size(&self, example: usize) -> usize {
