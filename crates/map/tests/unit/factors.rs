@@ -77,7 +77,7 @@ proptest! {
         let target = if kind == 4 { target[..2].to_vec() } else { target };
         let closed = factor(kind, target.len(), limit, &costs, score);
         let mut projected = vec![0.0; target.len()];
-        closed.project(&mut (), &target, &mut projected, 1.0, &mut Scratch::default());
+        closed.project(&mut (), &target, &mut projected, 1.0, usize::MAX, &mut Scratch::default());
         let gradient: Vec<f64> = target.iter().zip(&projected).map(|(a, u)| a - u).collect();
         let best = closed.best_point(&gradient, &mut vec![0.0; target.len()], &mut Scratch::default());
         let mut here: f64 = gradient.iter().zip(&projected).map(|(g, u)| g * u).sum();

@@ -56,7 +56,7 @@ enum Term<'a> {
 pub(crate) enum TermWorkspace {
     Chain(Box<ChainWorkspace>),
     Local(LocalWorkspace),
-    Nota(NotaWorkspace),
+    Nota(Box<NotaWorkspace>),
 }
 
 impl<'a> Objective<'a> {
@@ -139,7 +139,7 @@ impl Problem for Objective<'_> {
         let one = |term: &Term<'_>| match term {
             Term::Chain(term) => TermWorkspace::Chain(Box::new(term.workspace())),
             Term::Local(term) => TermWorkspace::Local(term.workspace()),
-            Term::Nota(term) => TermWorkspace::Nota(term.workspace()),
+            Term::Nota(term) => TermWorkspace::Nota(Box::new(term.workspace())),
         };
         self.terms.iter().map(one).collect()
     }
@@ -191,7 +191,7 @@ impl Objective<'_> {
         &self,
         example: usize,
         weights: Weights<'_>,
-        workspace: &mut Vec<TermWorkspace>,
+        workspace: &mut [TermWorkspace],
         gradient: &mut G,
     ) -> Result<f64, LearnError> {
         let (term, example) = self.locate(example);
