@@ -196,7 +196,7 @@ impl Sentences {
             self.text.append_value(&document.text()[place.clone()]);
             self.start.append_value(offsets.at(place.start) as i32);
             self.words.sentence(sentence);
-            for word in document.word_places(number) {
+            for word in document.word_spans(number) {
                 let word = offsets.range(word);
                 self.word_start.append_value(word.start as i32);
                 self.word_end.append_value(word.end as i32);

@@ -43,7 +43,7 @@ impl Text {
                 .map(|sentence| {
                     let place = document.sentence_place(sentence);
                     let start = offsets.at(place.start);
-                    let words = document.word_places(sentence);
+                    let words = document.word_spans(sentence);
                     let words = words.into_iter().map(|word| offsets.range(word)).collect();
                     Places { sentence: start..offsets.at(place.end), words }
                 })

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::entity::decode_any;
 use crate::error::Error;
 use crate::reader::SentenceReader;
-use crate::sentence::Sentence;
+use crate::sentence::{Sentence, SurfaceToken};
 
 /// A text with the sentences found in it, and the units and links of a conversation if it is one.
 ///
@@ -141,9 +141,35 @@ impl Document {
     ///
     /// A word that is not spelled in the text has an empty place where it would stand.
     pub fn word_places(&self, sentence: usize) -> Vec<Range<usize>> {
+        let mut places = Vec::with_capacity(self.sentences[sentence].len());
+        self.each_token(sentence, |token, place| places.extend(token.words.clone().map(|_| place.clone())));
+        places
+    }
+
+    /// As [`word_places`](Document::word_places), but words that spell their token one behind the other, as *ca* and *n't* spell
+    /// *can't*, have each their own part of it.
+    pub fn word_spans(&self, sentence: usize) -> Vec<Range<usize>> {
+        let words = &self.sentences[sentence];
+        let mut spans: Vec<Range<usize>> = Vec::with_capacity(words.len());
+        self.each_token(sentence, |token, place| {
+            let first = spans.len();
+            words.word_parts(token, &mut spans);
+            for span in &mut spans[first..] {
+                // A token that is not spelled in the text has no letters there.
+                *span = if place.is_empty() {
+                    place.clone()
+                } else {
+                    place.start + span.start..place.start + span.end
+                };
+            }
+        });
+        spans
+    }
+
+    /// Visits the tokens of a sentence with their places in the text.
+    fn each_token(&self, sentence: usize, mut visit: impl FnMut(&SurfaceToken<'_>, Range<usize>)) {
         let place = self.places[sentence].clone();
         let (sentence, text) = (&self.sentences[sentence], &self.text[place.clone()]);
-        let mut places = Vec::with_capacity(sentence.len());
         let mut position = 0;
         for token in sentence.surface_tokens() {
             let rest = &text[position..];
@@ -151,9 +177,8 @@ impl Document {
             let found = text[start..].starts_with(token.form);
             let (start, end) = if found { (start, start + token.form.len()) } else { (position, position) };
             position = end;
-            places.extend(token.words.map(|_| place.start + start..place.start + end));
+            visit(&token, place.start + start..place.start + end);
         }
-        places
     }
 
     /// The names that the labels of its sentences say, in the order of the text.
@@ -174,7 +199,7 @@ impl Document {
             if labels.iter().all(|label| *label == "O") {
                 continue;
             }
-            let places = self.word_places(number);
+            let places = self.word_spans(number);
             mentions.extend(decode_any(&labels).into_iter().map(|entity| {
                 let words = entity.words;
                 let kind = labels[words.start].split_once('-').map_or("", |(_, kind)| kind);

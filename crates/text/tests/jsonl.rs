@@ -135,3 +135,36 @@ fn records_of_a_document_say_where_they_stand_in_it() {
         );
     }
 }
+
+#[test]
+fn words_of_one_token_have_their_letters_where_they_spell_it() {
+    let row = |id: &str, form: &str, misc: &str| format!("{id}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{misc}\n");
+    let french: String = [
+        row("1-2", "Zoë's", "SpaceAfter=No"),
+        row("1", "Zoë", "NER=B-PER"),
+        row("2", "'s", "_"),
+        row("3", ",", "_"),
+        row("4-5", "du", "_"),
+        row("4", "de", "_"),
+        row("5", "le", "NER=B-LOC"),
+        row("6", "Mans", "NER=I-LOC"),
+    ]
+    .concat();
+    let sentence = Sentence::from_conllu(&(french + "\n")).unwrap();
+    let document = Document::from_sentences(vec![sentence.clone()]);
+    let mut records = document.records();
+    records.push(SentenceRecord::from(&sentence));
+    for record in records {
+        let words: Vec<_> =
+            record.tokens.iter().map(|token| (token.start_char.unwrap(), token.end_char.unwrap())).collect();
+        assert_eq!(words, [(0, 3), (3, 5), (5, 6), (7, 9), (7, 9), (10, 14)]);
+        let names: Vec<_> =
+            record.entities.iter().map(|name| (name.text.as_str(), name.start_char, name.end_char)).collect();
+        assert_eq!(names, [("Zoë", Some(0), Some(3)), ("du Mans", Some(7), Some(14))]);
+        assert_eq!((record.multiword[0].start_char, record.multiword[0].end_char), (Some(0), Some(5)));
+    }
+    let mentions: Vec<&str> =
+        document.mentions().iter().map(|name| &document.text()[name.place.clone()]).collect();
+    assert_eq!(mentions, ["Zoë", "du Mans"]);
+    assert_eq!(document.word_places(0)[..2], [0..6, 0..6]);
+}

@@ -108,7 +108,7 @@ pub struct TokenRecord {
     /// How sure the parser is of the head, if it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_confidence: Option<f32>,
-    /// The first character; words of a multiword token have its place.
+    /// The first character; words of a multiword token have their part of it where they spell it, and otherwise all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_char: Option<usize>,
     /// The character after the last.
@@ -191,8 +191,15 @@ impl From<&Sentence> for SentenceRecord {
         for (number, (_, token)) in surface.iter().enumerate() {
             token_of[token.words.clone()].fill(number);
         }
-        let place =
-            |word: usize| surface.get(token_of[word]).map(|(place, _)| (place.start, place.end)).unzip();
+        // The part of it, in bytes.
+        let mut parts = Vec::with_capacity(sentence.len());
+        surface.iter().for_each(|(_, token)| sentence.word_parts(token, &mut parts));
+        let place = |word: usize| {
+            let ((place, token), part) = (surface.get(token_of[word])?, &parts[word]);
+            let start = place.start + token.form[..part.start].chars().count();
+            let end = place.end - token.form[part.end..].chars().count();
+            Some((start, end))
+        };
         let confidence =
             |word: usize, key: &str| sentence.misc_entry(word, key).and_then(|number| number.parse().ok());
         let (mut tokens, mut multiword, mut empty) =
@@ -216,12 +223,13 @@ impl From<&Sentence> for SentenceRecord {
                     token.head = sentence.head(word);
                     token.tag_confidence = confidence(word, "TagConfidence");
                     token.head_confidence = confidence(word, "HeadConfidence");
-                    (token.start_char, token.end_char) = place(word);
+                    (token.start_char, token.end_char) = place(word).unzip();
                     tokens.push(token);
                 }
                 RowId::Multiword(first, last) => {
                     let words = first as usize - 1..last as usize;
-                    let (start_char, end_char) = place(words.start);
+                    let (start_char, end_char) =
+                        surface.get(token_of[words.start]).map(|(place, _)| (place.start, place.end)).unzip();
                     let (TokenRecord { form: text, feats, misc, .. }, Range { start, end }) = (token, words);
                     multiword.push(MultiwordRecord { start, end, text, feats, misc, start_char, end_char });
                 }
@@ -232,13 +240,17 @@ impl From<&Sentence> for SentenceRecord {
         let entities = decode_any(&labels)
             .into_iter()
             .map(|entity| {
-                let covered = &surface[token_of[entity.words.start]..=token_of[entity.words.end - 1]];
+                let (first, last) = (entity.words.start, entity.words.end - 1);
+                let covered = &surface[token_of[first]..=token_of[last]];
+                let mut text = spelled(covered);
+                text.truncate(text.len() - (surface[token_of[last]].1.form.len() - parts[last].end));
+                text.drain(..parts[first].start);
                 EntityRecord {
-                    start: entity.words.start,
+                    start: first,
                     end: entity.words.end,
-                    start_char: covered.first().map(|(place, _)| place.start),
-                    end_char: covered.last().map(|(place, _)| place.end),
-                    text: spelled(covered),
+                    start_char: place(first).map(|(start, _)| start),
+                    end_char: place(last).map(|(_, end)| end),
+                    text,
                     kind: entity.kind.to_owned(),
                     confidence: confidence(entity.words.start, "NameConfidence"),
                 }
@@ -273,7 +285,7 @@ impl Document {
         let mut records: Vec<SentenceRecord> = self.sentences().iter().map(SentenceRecord::from).collect();
         for (number, record) in records.iter_mut().enumerate() {
             let places: Vec<Range<usize>> =
-                self.word_places(number).into_iter().map(|place| offsets.range(place)).collect();
+                self.word_spans(number).into_iter().map(|place| offsets.range(place)).collect();
             let start = |word: usize| places.get(word).map(|place| place.start);
             let end = |word: usize| places.get(word).map(|place| place.end);
             for (word, token) in record.tokens.iter_mut().enumerate() {

@@ -52,6 +52,23 @@ impl Sentence {
         })
     }
 
+    /// Adds where each word of a token stands in it, in bytes: one behind the other where they spell it (*can't* is *ca*
+    /// and *n't*), or all of it (*du* is *de* and *le*).
+    pub(crate) fn word_parts(&self, token: &SurfaceToken<'_>, parts: &mut Vec<Range<usize>>) {
+        let (before, mut end) = (parts.len(), 0);
+        for form in token.words.clone().map(|word| self.form(word)) {
+            if !token.form[end..].starts_with(form) {
+                break;
+            }
+            parts.push(end..end + form.len());
+            end += form.len();
+        }
+        if end < token.form.len() || parts.len() - before < token.words.len() {
+            parts.truncate(before);
+            parts.resize(before + token.words.len(), 0..token.form.len());
+        }
+    }
+
     /// The text of the sentence: the comment `# text = …`, or the tokens put together.
     pub fn text(&self) -> Cow<'_, str> {
         match self.comment("text") {
