@@ -6,7 +6,7 @@ use consonant_sequence::inference::Candidates;
 use consonant_sequence::{ChainDecoder, SentenceKeys};
 use consonant_text::{Document, Sentence};
 
-use crate::atoms::{Atom, Atoms, Space};
+use crate::atoms::{Atom, Atoms, Class, Space};
 use crate::features::Extractor;
 use crate::layout::{Layout, Start};
 use crate::lines::mark_length;
@@ -205,15 +205,23 @@ fn respect(options: &SegmenterOptions, text: &str, atoms: &[Atom], gaps: &mut [G
     }
 }
 
-/// Tokens go on over white space only if the training data has such tokens, and no sentence ends with the mark that opens a line.
+/// Tokens go on over white space only if the training data has such tokens, no sentence ends with the mark that opens a line, and a date with
+/// the name of its month is one token.
 fn allow(text: &str, atoms: &[Atom], learned: &Learned, candidates: &mut Candidates) {
     candidates.clear();
-    let (mut starts_line, mut mark_end) = (true, 0);
-    for atom in &atoms[..atoms.len().saturating_sub(1)] {
+    let (mut starts_line, mut mark_end, mut date_end) = (true, 0, 0);
+    for (number, atom) in atoms[..atoms.len().saturating_sub(1)].iter().enumerate() {
         if starts_line {
             mark_end = atom.start + mark_length(&text[atom.start..]);
         }
         starts_line = atom.space == Space::Line;
+        if is_date(text, &atoms[number..]) {
+            date_end = number + DATE - 1;
+        }
+        if number < date_end && !learned.joins.is_empty() {
+            candidates.push(&learned.joins);
+            continue;
+        }
         let is_free = atom.space == Space::None || learned.inner_spaces;
         if atom.end == mark_end && !is_free && !learned.goes_on.is_empty() {
             candidates.push(&learned.goes_on);
@@ -223,6 +231,24 @@ fn allow(text: &str, atoms: &[Atom], learned: &Learned, candidates: &mut Candida
             candidates.push(&learned.ends);
         }
     }
+}
+
+/// Atoms of a date such as `01-Feb-02`.
+const DATE: usize = 5;
+
+/// Whether atoms begin with a date that has the name of its month, in English.
+fn is_date(text: &str, atoms: &[Atom]) -> bool {
+    const MONTHS: [&str; 12] =
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let Some([day, first, month, second, year]) = atoms.first_chunk::<DATE>() else { return false };
+    let is_number = |atom: &Atom, lengths: [usize; 2]| {
+        atom.class == Class::Digit && lengths.contains(&(atom.end - atom.start))
+    };
+    is_number(day, [1, 2])
+        && is_number(year, [2, 4])
+        && [day, first, month, second].iter().all(|atom| atom.space == Space::None)
+        && [first, second].iter().all(|atom| atom.of(text) == "-")
+        && MONTHS.iter().any(|name| month.of(text).eq_ignore_ascii_case(name))
 }
 
 /// Where a sentence that is too long ends: behind the last punctuation of its second half, or else where it

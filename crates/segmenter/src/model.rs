@@ -58,6 +58,8 @@ pub(crate) struct Learned {
     pub ends: Vec<u32>,
     /// The labels that end a token and no sentence.
     pub goes_on: Vec<u32>,
+    /// The labels that end nothing.
+    pub joins: Vec<u32>,
     pub inner_spaces: bool,
 }
 
@@ -150,6 +152,7 @@ impl Task for Segmenter {
         let gaps: Vec<Gap> = named.collect::<Result<_, _>>()?;
         let ends = Gap::ends(&gaps);
         let goes_on = Gap::labels(&gaps, |gap| gap == Gap::Token);
+        let joins = Gap::labels(&gaps, |gap| gap == Gap::Join);
         let keys = model.array::<u64>("cuts.keys")?;
         let masks = model.array::<u32>("cuts.masks")?;
         Ok(Self {
@@ -161,6 +164,7 @@ impl Task for Segmenter {
                 gaps,
                 ends,
                 goes_on,
+                joins,
             })),
             multiwords: Arc::new(Multiwords::open(model)?),
             contractions: Contractions::Multiword,
