@@ -1,8 +1,8 @@
 //! `consonant annotate` keeps every character of any text, for any number of threads, and refuses what is no
 //! text.
 //!
-//! Most tests take the models of an empty folder: none. So sentences and tokens are found by rules, and the
-//! tests say nothing of quality.
+//! Most tests take the models of an empty folder, none, and ask for tokens alone. So sentences and tokens are found by rules,
+//! and the tests say nothing of quality.
 
 mod schema;
 
@@ -13,7 +13,8 @@ use proptest::prelude::*;
 
 fn annotate(text: &[u8], arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut without_models = vec!["--models", folder.path().to_str().expect("a name in UTF-8")];
+    let mut without_models =
+        vec!["--layers", "tokens", "--models", folder.path().to_str().expect("a name in UTF-8")];
     without_models.extend(arguments);
     run(text, &without_models)
 }
@@ -214,13 +215,52 @@ fn text_that_looks_like_records_is_annotated_with_a_warning() {
 fn a_text_in_another_language_is_noticed() {
     let german = "Der Hund lief über die Straße, und die Katze saß auf dem Dach und sah ihm zu, bis er hinter den Häusern verschwunden war. \
                   Danach schlief sie wieder ein und träumte von Fischen, die im Garten schwammen.";
+    let list = "Alan Turing, mathematician, Manchester University; Ada Lovelace, Countess of Lovelace, London; Grace Hopper, rear admiral, \
+                Arlington, Virginia; Kurt Gödel, logician, Princeton; notes for the meeting on Tuesday, budget, any other business, tea.";
     let english = "The dog ran over the street, and the cat sat on the roof and watched him until he was gone behind the houses. \
                    Then she fell asleep again and dreamt of fish that swam in the garden.";
-    for (text, warns) in [(german, true), (english, false), ("Guten Morgen!", false)] {
+    for (text, warns) in [(german, true), (english, false), (list, false), ("Guten Morgen!", false)] {
         let said = run(text.as_bytes(), &["--layers", "tags"]).stderr;
         let said = String::from_utf8_lossy(&said);
         assert_eq!(said.contains("does not look English"), warns, "{said}");
     }
+}
+
+/// A folder without models, or a parser without its tagger, is a mistake, and silence about it would be another one.
+#[cfg(feature = "embedded-models")]
+#[test]
+fn models_that_are_missing_or_do_not_fit_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let annotate = |more: &[&str]| {
+        let mut arguments = vec!["--models", folder.path().to_str().unwrap()];
+        arguments.extend(more);
+        let output = run(b"Ann rows home.\n", &arguments);
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = annotate(&[]);
+    assert!(code == Some(1) && said.contains("has none of segmenter.model"), "{said}");
+    assert_eq!(annotate(&["--layers", "tokens"]).0, Some(0));
+
+    // A parser that reads tags, lemmas and features.
+    let gold = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/trees/gold.conllu");
+    let train = |task: &str, more: &[&str]| {
+        let model = folder.path().join(format!("{task}.model"));
+        let trained = Command::new(env!("CARGO_BIN_EXE_consonant"))
+            .args(["train", task, "--train", gold, "--epochs", "1", "--model", model.to_str().unwrap()])
+            .args(more)
+            .output()
+            .unwrap();
+        assert!(trained.status.success(), "{}", String::from_utf8_lossy(&trained.stderr));
+    };
+    train("parser", &["--bits", "10", "--label-bits", "10", "--pruner-bits", "10"]);
+    let (code, said) = annotate(&[]);
+    assert!(code == Some(1) && said.contains("parser.model needs tagger.model"), "{said}");
+    train("tagger", &["--column", "upos"]);
+    let (code, said) = annotate(&[]);
+    assert!(code == Some(0) && said.contains("parser.model reads lemmas and features"), "{said}");
+    train("lemmatizer", &[]);
+    let (code, said) = annotate(&["--layers", "tree"]);
+    assert!(code == Some(0) && !said.contains("parser.model reads"), "{said}");
 }
 
 /// Folders are read with all below them, and their files are written under the same names.

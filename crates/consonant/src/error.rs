@@ -55,6 +55,10 @@ pub enum Error {
     /// What should be a folder of models is not one.
     #[error("{} is not a folder; expected one with files such as tagger.model", .0.display())]
     NoFolder(PathBuf),
+    /// A folder has no model for any layer.
+    #[error("{} has none of segmenter.model, tagger.model, lemmatizer.model, ner.model and parser.model; name a folder with models of your own, such as \
+             `train pipeline` makes", .0.display())]
+    EmptyFolder(PathBuf),
     /// A model of a task that is not in the registry.
     #[error("{name} is a model for `{task}`; known are {known}")]
     UnknownTask {

@@ -75,13 +75,19 @@ impl Models {
 
     /// The model for a task, or an error that says who wants it.
     pub fn expect(&self, task: &'static str, wanted_by: &'static str) -> Result<Model, Error> {
-        self.open(task)?.ok_or_else(|| Error::NoModel {
-            task,
-            wanted_by,
-            place: match self {
-                Self::Embedded => "the library was built without".to_owned(),
-                Self::Folder(folder) => format!("{} does not have", folder.display()),
-            },
-        })
+        self.open(task)?.ok_or_else(|| self.missing(task, wanted_by))
+    }
+
+    /// The same without opening it.
+    pub(crate) fn check(&self, task: &'static str, wanted_by: &'static str) -> Result<(), Error> {
+        if self.has(task) { Ok(()) } else { Err(self.missing(task, wanted_by)) }
+    }
+
+    fn missing(&self, task: &'static str, wanted_by: &'static str) -> Error {
+        let place = match self {
+            Self::Embedded => "the library was built without".to_owned(),
+            Self::Folder(folder) => format!("{} does not have", folder.display()),
+        };
+        Error::NoModel { task, wanted_by, place }
     }
 }

@@ -73,7 +73,7 @@ impl Pipeline {
     /// The embedded English models, all layers.
     pub fn english() -> Result<Self, Error> {
         let models = Models::embedded()?;
-        Self::open(&models, Self::layers_of(&models))
+        Self::open(&models, Self::layers_of(&models)?)
     }
 
     /// Opens what the layers need. Without a model the segmenter works by rules; any other model must be
@@ -92,8 +92,12 @@ impl Pipeline {
         let ((segmenter, names), rest) = std::thread::scope(|scope| {
             let rest = scope.spawn(|| {
                 let tagger = open_tagger(layers.tags || layers.tree || layers.lemmas)?;
-                let lemmatizer = open::<Lemmatizer>(models, layers.lemmas || features, "the layer `lemmas`")?;
-                Ok::<_, Error>((tagger, lemmatizer, open::<Parser>(models, layers.tree, "the layer `tree`")?))
+                let parser = open::<Parser>(models, layers.tree, "the layer `tree`")?;
+                let is_read = models.has(Lemmatizer::NAME)
+                    && parser.as_ref().is_some_and(|parser| !parser.reads().is_empty());
+                let wanted = layers.lemmas || features || is_read;
+                let lemmatizer = open::<Lemmatizer>(models, wanted, "the layer `lemmas`")?;
+                Ok::<_, Error>((tagger, lemmatizer, parser, is_read))
             });
             let segmenter = match models.open(Segmenter::NAME) {
                 Ok(Some(model)) => Segmenter::open(&model).map_err(Error::task),
@@ -105,11 +109,13 @@ impl Pipeline {
         });
         // Of several errors the one that would come first in a row is told.
         let (segmenter, names) = (segmenter?, names?);
-        let (mut tagger, lemmatizer, parser) = rest?;
+        let (mut tagger, lemmatizer, parser, is_read) = rest?;
         if tagger.is_none() && names.as_ref().is_some_and(|names| names.reads() == Reads::Tags) {
             tagger = open_tagger(true)?;
         }
-        let kept = LemmatizerOptions::new().keep_lemmas(!layers.lemmas).keep_feats(!layers.tags);
+        let kept = LemmatizerOptions::new()
+            .keep_lemmas(!layers.lemmas && !is_read)
+            .keep_feats(!layers.tags && !is_read);
         let lemmatizer = lemmatizer.map(|lemmatizer| (lemmatizer, kept));
         Ok(Self { segmenter, tagger, lemmatizer, names, parser, confidence: false })
     }
@@ -129,12 +135,32 @@ impl Pipeline {
         self
     }
 
-    /// The layers that a set of models can give.
-    pub fn layers_of(models: &Models) -> Layers {
-        let tags = models.has(Tagger::NAME);
-        let entities = models.has(Ner::NAME);
-        let [lemmas, tree] = [Lemmatizer::NAME, Parser::NAME].map(|task| tags && models.has(task));
-        Layers { tags, lemmas, entities, tree }
+    /// The layers that a set of models can give; an error if a folder has none, or a model that reads tags and no tagger.
+    pub fn layers_of(models: &Models) -> Result<Layers, Error> {
+        let [tags, lemmas, entities, tree] =
+            [Tagger::NAME, Lemmatizer::NAME, Ner::NAME, Parser::NAME].map(|task| models.has(task));
+        let layers = Layers { tags, lemmas, entities, tree };
+        match models {
+            Models::Folder(folder) if layers == Layers::default() && !models.has(Segmenter::NAME) => {
+                return Err(Error::EmptyFolder(folder.clone()));
+            }
+            _ if tree => models.check(Tagger::NAME, "parser.model")?,
+            _ if lemmas => models.check(Tagger::NAME, "lemmatizer.model")?,
+            _ => {}
+        }
+        Ok(layers)
+    }
+
+    /// What the parser learned from and nobody here gives it, in words: with it trees are worse than they could be.
+    pub fn misfit(&self) -> Option<String> {
+        let reads = self.parser.as_ref().filter(|_| self.lemmatizer.is_none())?.reads();
+        (!reads.is_empty()).then(|| {
+            format!(
+                "parser.model reads {}, which no model here finds: trees will be worse than they could be. Add the lemmatizer.model of its treebank, or train the \
+                 parser with `--ignore lemmas,features`",
+                reads.join(" and ")
+            )
+        })
     }
 
     /// Who finds parts of speech, if anybody does.

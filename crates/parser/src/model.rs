@@ -204,6 +204,13 @@ impl Task for Parser {
 }
 
 impl Parser {
+    /// What it reads of words besides forms and tags, in words: nothing if training ignored both.
+    pub fn reads(&self) -> Vec<&'static str> {
+        let ignored = self.vocabulary.ignored();
+        let columns = [("lemmas", ignored.lemmas), ("features", ignored.features)];
+        columns.iter().filter(|(_, is_ignored)| !is_ignored).map(|(name, _)| *name).collect()
+    }
+
     /// Buffers for one thread, set up for these options.
     fn worker(&self, options: &ParserOptions) -> Worker<'_, Workspace> {
         let settings = &self.description.settings;

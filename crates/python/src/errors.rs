@@ -1,10 +1,12 @@
 //! The library's errors as Python's exceptions, with the same texts.
 
 use std::error::Error as StdError;
+use std::ffi::CString;
 
 use consonant::Error;
-use pyo3::PyErr;
+use pyo3::exceptions::PyUserWarning;
 use pyo3::import_exception;
+use pyo3::prelude::*;
 
 import_exception!(consonant.errors, DataError);
 import_exception!(consonant.errors, ModelError);
@@ -22,6 +24,7 @@ pub fn raise(error: Error) -> PyErr {
         | Error::NoModel { .. }
         | Error::NoModels
         | Error::NoFolder(_)
+        | Error::EmptyFolder(_)
         | Error::UnknownTask { .. } => ModelError::new_err(text),
         _ => TaskError::new_err(text),
     }
@@ -35,6 +38,12 @@ pub fn raise_task(error: impl StdError + Send + Sync + 'static) -> PyErr {
 /// What cannot be asked for.
 pub fn usage(text: impl Into<String>) -> PyErr {
     UsageError::new_err(text.into())
+}
+
+/// A warning of the program's, as one of Python's.
+pub fn warn(py: Python<'_>, text: &str) -> PyResult<()> {
+    let text = CString::new(text.replace('\0', ""))?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)
 }
 
 /// An error and its causes on one line; a cause that the text already repeats is left out.

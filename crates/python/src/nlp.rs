@@ -15,7 +15,7 @@ use rayon::ThreadPool;
 
 use crate::arrow::{Batch, import};
 use crate::doc::{Certificate, Doc};
-use crate::errors::{raise, usage};
+use crate::errors::{raise, usage, warn};
 use crate::run::{Running, pool, run, start};
 
 /// Models that turn text into documents.
@@ -42,16 +42,16 @@ fn open_topics(folder: Option<&PathBuf>) -> Result<Topics, Error> {
 impl Nlp {
     #[new]
     #[pyo3(signature = (folder=None, layers=None))]
-    fn new(folder: Option<PathBuf>, layers: Option<Vec<String>>) -> PyResult<Self> {
+    fn new(py: Python<'_>, folder: Option<PathBuf>, layers: Option<Vec<String>>) -> PyResult<Self> {
         let models = Models::of(folder.as_deref()).map_err(raise)?;
         let layers = match layers {
-            None => Pipeline::layers_of(&models),
+            None => Pipeline::layers_of(&models).map_err(raise)?,
             Some(names) => {
                 if let Some(name) =
-                    names.iter().find(|name| !["tags", "lemmas", "entities", "tree"].contains(&name.as_str()))
+                    names.iter().find(|name| !["tokens", "tags", "lemmas", "entities", "tree"].contains(&name.as_str()))
                 {
                     return Err(usage(format!(
-                        "there is no layer `{name}`; the layers are tags, lemmas, entities, tree"
+                        "there is no layer `{name}`; the layers are tokens, tags, lemmas, entities, tree"
                     )));
                 }
                 let has = |name: &str| names.iter().any(|given| given == name);
@@ -64,6 +64,9 @@ impl Nlp {
             }
         };
         let pipeline = Arc::new(Pipeline::open(&models, layers).map_err(raise)?);
+        if let Some(misfit) = pipeline.misfit() {
+            warn(py, &misfit)?;
+        }
         Ok(Self { pipeline, folder, layers, topics: Arc::default() })
     }
 

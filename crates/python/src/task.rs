@@ -1,6 +1,5 @@
 //! The tasks of the registry: trained, opened, applied and looked into by name, so that a new task costs nothing here.
 
-use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -11,14 +10,13 @@ use consonant::learn::trainer::{self, Courier, Place, Trip};
 use consonant::registry::{AnyModel, AnyTask, Given, Jackknife, Prediction, Registry, TrainingFiles};
 use consonant::task::{Annotate, Event, Reads, Trained, Usage, Watch};
 use consonant::{Error, Tagging, TopicAnnotator};
-use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 
 use crate::doc::Certificate;
-use crate::errors::{raise, usage};
+use crate::errors::{raise, usage, warn};
 use crate::run::{pool, run, start};
 
 fn registry() -> &'static Registry {
@@ -296,8 +294,7 @@ impl Model {
         };
         let (out, certificates, notes) = run(py, threads, predict)?;
         for note in notes {
-            let text = CString::new(note.trim_start_matches("warning: ").replace('\0', ""))?;
-            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
+            warn(py, note.trim_start_matches("warning: "))?;
         }
         Ok((out, certificates))
     }

@@ -52,7 +52,8 @@ pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 
-/// Whether a text looks English: about two words of five are then stop words, and few of another language.
+/// Whether a text looks English: two words of five are then stop words, in lists and among names one of five, and in other languages at most one
+/// of ten.
 pub fn looks_english(text: &str) -> bool {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(5000);
     let (mut all, mut stop) = (0usize, 0usize);
@@ -60,7 +61,7 @@ pub fn looks_english(text: &str) -> bool {
         all += 1;
         stop += is_stop_word(&word.to_lowercase()) as usize;
     }
-    4 * stop >= all
+    6 * stop >= all
 }
 
 /// Whether a character belongs to a script that is written without spaces between words.

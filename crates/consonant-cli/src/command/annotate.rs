@@ -102,6 +102,8 @@ fn listed(text: &str) -> Result<(String, PathBuf), String> {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Layer {
+    /// Sentences and tokens, which are always found, and nothing else.
+    Tokens,
     /// Parts of speech and features.
     Tags,
     /// Lemmas.
@@ -140,7 +142,7 @@ impl Annotate {
         let files = inputs::found(self.files)?;
         let models = Models::of(self.models.as_deref())?;
         let layers = match &self.layers {
-            None => Pipeline::layers_of(&models),
+            None => Pipeline::layers_of(&models)?,
             Some(layers) => Layers {
                 tags: layers.contains(&Layer::Tags),
                 lemmas: layers.contains(&Layer::Lemmas),
@@ -174,6 +176,9 @@ impl Annotate {
             self.rows_per_file, self.confidence, self.gazetteer, self.overrides
         );
         let mut pipeline = Pipeline::open(&models, layers)?.knowing(known);
+        if let Some(misfit) = pipeline.misfit() {
+            context.note(misfit);
+        }
         if self.confidence {
             pipeline = pipeline.with_confidence();
         }

@@ -72,6 +72,10 @@ impl Vocabulary {
         Self { keys, ignored, clusters }
     }
 
+    pub(crate) fn ignored(&self) -> IgnoredColumns {
+        self.ignored
+    }
+
     /// Takes the words out of a model.
     pub(crate) fn open(model: &Model, ignored: IgnoredColumns) -> Result<Self, ParserError> {
         let mut keys = model.array::<u64>(VOCABULARY)?.to_vec();

@@ -15,7 +15,7 @@ from .progress import Progress, counted
 def load(folder: str | os.PathLike[str] | None = None, *, layers: Iterable[str] | None = None) -> Nlp:
     """Opens the embedded English models, or those of a folder; takes milliseconds.
 
-    ``layers`` are those wanted among ``tags``, ``lemmas``, ``entities`` and ``tree``; all that there are models for without it.
+    ``layers`` are those wanted among ``tags``, ``lemmas``, ``entities`` and ``tree`` (``tokens`` for none of them); all that there are models for without it.
 
     >>> load(layers=["tags"])
     <Nlp by the embedded English models: tags>

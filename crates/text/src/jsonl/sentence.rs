@@ -36,13 +36,13 @@ pub struct SentenceRecord {
     /// The words.
     pub tokens: Vec<TokenRecord>,
     /// Tokens that stand for several words.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub multiword: Vec<MultiwordRecord>,
     /// Empty nodes of the enhanced dependencies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub empty: Vec<TokenRecord>,
     /// Entities as spans over words.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub entities: Vec<EntityRecord>,
     #[serde(skip)]
     source_line: Source,
