@@ -218,7 +218,10 @@ fn an_interrupt_before_the_first_epoch_says_that_there_is_no_model() {
         assert!(child.try_wait().unwrap().is_none(), "the program ended before its input did");
     }
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    // Waiting would end the input, and the program could see that before the signal.
+    let input = child.stdin.take();
     let output = child.wait_with_output().unwrap();
+    drop(input);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(said, "interrupted before the first epoch was done: no model was written\n");
     assert_eq!((output.status.code(), files()), (Some(130), 0));

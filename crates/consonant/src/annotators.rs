@@ -61,10 +61,7 @@ impl TopicAnnotator {
         let Some(models) = models else {
             return Ok(Self { models: None, segmenting: None, parsing: None, english_only });
         };
-        let layers = match Pipeline::layers_of(&models) {
-            Err(Error::EmptyFolder(_)) => Layers::default(),
-            layers => layers?,
-        };
+        let layers = Pipeline::layers_if_any(&models)?;
         let open = |tree| Pipeline::open(&models, Layers { tags: layers.tags, tree, ..Layers::default() });
         let parsing = layers.tree.then(|| open(true)).transpose()?;
         Ok(Self { segmenting: Some(open(false)?), parsing, models: Some(models), english_only })

@@ -135,20 +135,28 @@ impl Pipeline {
         self
     }
 
-    /// The layers that a set of models can give; an error if a folder has none, or a model that reads tags and no tagger.
+    /// The layers that a set of models can give; an error if a folder has no model for any, or one that reads tags and
+    /// no tagger.
     pub fn layers_of(models: &Models) -> Result<Layers, Error> {
-        let [tags, lemmas, entities, tree] =
-            [Tagger::NAME, Lemmatizer::NAME, Ner::NAME, Parser::NAME].map(|task| models.has(task));
-        let layers = Layers { tags, lemmas, entities, tree };
+        let layers = Self::layers_if_any(models)?;
         match models {
             Models::Folder(folder) if layers == Layers::default() && !models.has(Segmenter::NAME) => {
-                return Err(Error::EmptyFolder(folder.clone()));
+                Err(Error::EmptyFolder(folder.clone()))
             }
-            _ if tree => models.check(Tagger::NAME, "parser.model")?,
-            _ if lemmas => models.check(Tagger::NAME, "lemmatizer.model")?,
-            _ => {}
+            _ => Ok(layers),
         }
-        Ok(layers)
+    }
+
+    /// The same for who can work without any: a server has problems to solve, and summaries sentences by rules.
+    pub fn layers_if_any(models: &Models) -> Result<Layers, Error> {
+        let [tags, lemmas, entities, tree] =
+            [Tagger::NAME, Lemmatizer::NAME, Ner::NAME, Parser::NAME].map(|task| models.has(task));
+        if tree {
+            models.check(Tagger::NAME, "parser.model")?;
+        } else if lemmas {
+            models.check(Tagger::NAME, "lemmatizer.model")?;
+        }
+        Ok(Layers { tags, lemmas, entities, tree })
     }
 
     /// What the parser learned from and nobody here gives it, in words: with it trees are worse than they could be.

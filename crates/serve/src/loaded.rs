@@ -57,7 +57,7 @@ impl Loaded {
             Some(folder) => Some(Models::folder(folder)?),
             None => Models::embedded().ok(),
         };
-        let layers = models.as_ref().map(Pipeline::layers_of).transpose()?.unwrap_or_default();
+        let layers = models.as_ref().map(Pipeline::layers_if_any).transpose()?.unwrap_or_default();
         let annotator = TopicAnnotator::open(folder)?;
         let linker = models.as_ref().map(|models| models.open(Linker::NAME)).transpose()?.flatten();
         let loaded = Self {
