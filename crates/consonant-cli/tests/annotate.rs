@@ -223,7 +223,11 @@ fn a_text_in_another_language_is_noticed() {
                 Arlington, Virginia; Kurt Gödel, logician, Princeton; notes for the meeting on Tuesday, budget, any other business, tea.";
     let english = "The dog ran over the street, and the cat sat on the roof and watched him until he was gone behind the houses. \
                    Then she fell asleep again and dreamt of fish that swam in the garden.";
-    for (text, warns) in [(german, true), (english, false), (list, false), ("Guten Morgen!", false)] {
+    let chat = "[10:03] anna: hey bob, r u coming 2nite?\n[10:04] bob: nope, gotta work @ the lab #sad\n[10:05] anna: 410 U.S. 113 (1973), 12(b)(6), \
+                Smith v. Jones, Deloitte, KPMG, Acme Widgets, Kate Olsen, Van Damme, Xi Jinping, Biden\n";
+    for (text, warns) in
+        [(german, true), (english, false), (list, false), (chat, false), ("Guten Morgen!", false)]
+    {
         let said = run(text.as_bytes(), &["--layers", "tags"]).stderr;
         let said = String::from_utf8_lossy(&said);
         assert_eq!(said.contains("does not look English"), warns, "{said}");

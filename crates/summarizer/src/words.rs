@@ -52,16 +52,17 @@ pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 
-/// Whether a text looks English: two words of five are then stop words, in lists and among names one of five, and in other languages at most one
-/// of ten.
+/// Whether a text looks English. Of words that are no names or numbers more than half are then stop words, and a third in
+/// lists; in other languages, some of whose words look the same, one in eight.
 pub fn looks_english(text: &str) -> bool {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(5000);
     let (mut all, mut stop) = (0usize, 0usize);
     for word in words {
-        all += 1;
-        stop += is_stop_word(&word.to_lowercase()) as usize;
+        let is_stop = is_stop_word(&word.to_lowercase());
+        stop += usize::from(is_stop);
+        all += usize::from(is_stop || !word.starts_with(|c: char| c.is_uppercase() || c.is_numeric()));
     }
-    6 * stop >= all
+    5 * stop >= all
 }
 
 /// Whether a character belongs to a script that is written without spaces between words.
