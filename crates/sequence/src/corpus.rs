@@ -38,6 +38,8 @@ pub struct CorpusOptions {
     pub min_count: u32,
     /// Which pairs of feature and label get a weight.
     pub pairs: Pairs,
+    /// With all pairs, the most weights that there may be: beyond, observed pairs have one.
+    pub most_for_all: usize,
     /// Whether a feature that occurs with a quarter of all labels gets a weight for each, too.
     pub fill: bool,
     /// Labels whose tokens count more or less than 1.
@@ -52,6 +54,7 @@ impl Default for CorpusOptions {
             order: 1,
             min_count: 1,
             pairs: Pairs::Observed,
+            most_for_all: usize::MAX,
             fill: true,
             class_weights: Vec::new(),
             parts_of: None,
@@ -237,7 +240,9 @@ impl CorpusBuilder {
                 "features over label pairs need at most 255 labels, and there are {size}; leave them out of the templates"
             )));
         }
-        if options.pairs == Pairs::All && features.keys.len().saturating_mul(size) > MOST_WEIGHTS {
+        let all = features.keys.len().saturating_mul(size);
+        let has_all = options.pairs == Pairs::All && all <= options.most_for_all;
+        if has_all && all > MOST_WEIGHTS {
             let (features, most) = (features.keys.len(), MOST_WEIGHTS);
             return Err(SequenceError::Unsupported(format!(
                 "{features} features with a weight for each of {size} labels are more than the {most} weights that are possible; give weights to observed pairs only"
@@ -269,7 +274,7 @@ impl CorpusBuilder {
                 Some(pair / old_size * size as u32 + pair % old_size)
             });
         }
-        if options.pairs == Pairs::All {
+        if has_all {
             rows.iter_mut().for_each(|row| *row = (0..parts.entries() as u32).collect());
         }
         let (keys, nodes, numbers) = lay_out(features, rows, parts.entries(), &options, old.is_some());

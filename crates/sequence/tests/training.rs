@@ -7,7 +7,7 @@ use consonant_learn::table::Precision;
 use consonant_learn::trainer::{EpochReport, Run, TrainingAlgorithm};
 use consonant_sequence::inference::TransitionMask;
 use consonant_sequence::{
-    Algorithm, ChainModel, Corpus, CorpusBuilder, CorpusOptions, Dev, Diagram, Plan, ScoredSentence,
+    Algorithm, ChainModel, Corpus, CorpusBuilder, CorpusOptions, Dev, Diagram, Pairs, Plan, ScoredSentence,
     SentenceKeys, Sentences, SequenceError, Ties, TrainedChain, Training, train, train_jointly,
 };
 
@@ -100,6 +100,26 @@ fn predict_from_file(
         path
     };
     sentences.iter().map(decode).collect()
+}
+
+#[test]
+fn all_pairs_have_weights_up_to_a_limit() {
+    // Forty words, each with a label of its own.
+    let names: Vec<String> = (0..40).map(|label| label.to_string()).collect();
+    let weights = |pairs, most_for_all| {
+        let options =
+            CorpusOptions { pairs, most_for_all, fill: false, order: 0, ..CorpusOptions::default() };
+        let mut builder = CorpusBuilder::new(options);
+        builder.begin(1.0);
+        for name in &names {
+            builder.token(Some(name), &[key(name.as_bytes())], &[], &[]);
+        }
+        builder.end();
+        builder.finish().unwrap().space().group_size()
+    };
+    let (all, observed) = (weights(Pairs::All, usize::MAX), weights(Pairs::Observed, usize::MAX));
+    assert!(all >= 1600 && observed < 200, "{all} {observed}");
+    assert_eq!((weights(Pairs::All, 1600), weights(Pairs::All, 1599)), (all, observed));
 }
 
 #[test]

@@ -27,8 +27,11 @@ use crate::{Column, ConstantWords, TagDictionary, Tagger, TaggerError};
 /// What is measured on dev.
 const METRIC: &str = "accuracy";
 const DEFAULT_ALGORITHM: Algorithm = Algorithm::AveragedPerceptron;
-/// Up to this many labels, every feature gets a weight for every label.
+/// Up to this many labels, every feature gets a weight for every label, unless these are more than [`MOST_FOR_ALL`].
 const FEW_LABELS: usize = 64;
+/// 1.6 GB of weights in training. A treebank of 200,000 words and 50 tags has 50 million; of millions of words, those pairs
+/// that occur say enough.
+const MOST_FOR_ALL: usize = 1 << 26;
 /// Up to this many labels, chains of order 2 are small enough to be the default.
 const FEW_FOR_SECOND_ORDER: usize = 24;
 /// The margin of a perceptron, in updates.
@@ -61,7 +64,7 @@ consonant_task::settings! {
         /// Leaves out features that occur less often.
         min_count: u32 = 1, "N", research;
         /// Gives weights to all pairs of feature and label, or to observed ones only (default: all for few
-        /// labels).
+        /// labels and up to 67 million weights).
         weights: Option<Pairs> = None, "all|observed", research;
         /// Scores labels as sums of their parts, such as part of speech and features (default: on for many
         /// labels, with the built-in templates).
@@ -144,6 +147,7 @@ fn prepare<'s>(data: &Data<'s, Sentence>, settings: &'s TaggerSettings) -> Resul
         }),
         min_count: settings.min_count,
         pairs: settings.weights.unwrap_or(if few { Pairs::All } else { Pairs::Observed }),
+        most_for_all: if settings.weights.is_some() { usize::MAX } else { MOST_FOR_ALL },
         class_weights: settings
             .class_weights
             .iter()
