@@ -116,6 +116,9 @@ const BESIDE: usize = 50;
 /// How many iterations back [`Ad3Options::stall`] looks.
 const STALL_AFTER: usize = 50;
 
+/// Iterations between multipliers that are averaged, and between looks at what the average proves.
+const AVERAGE_EVERY: [usize; 2] = [5, 20];
+
 /// Iterations between changes of the penalty.
 const ETA_EVERY: usize = 10;
 
@@ -480,14 +483,25 @@ impl Run<'_> {
         loop {
             let residuals = if self.iteration > 0 {
                 self.state.sweep(self.graph, 1e-12, options);
-                self.state.average(options.parallel)
+                let residuals = self.state.average(options.parallel);
+                if self.iteration.is_multiple_of(AVERAGE_EVERY[0]) {
+                    self.state.dual.average();
+                }
+                residuals
             } else {
                 Residuals { primal: 1.0, dual: 1.0 }
             };
             let converged = residuals.primal < options.residual && residuals.dual < options.residual;
             let last = converged || self.iteration >= options.max_iterations || options.stop.is_raised();
             if self.iteration % options.report_every.max(1) == 0 || last {
-                self.bound = self.bound.min(self.state.dual.bound(self.graph, options.parallel));
+                let dual = &mut self.state.dual;
+                let looks = self.iteration >= AVERAGE_EVERY[1]
+                    && (last || self.iteration.is_multiple_of(AVERAGE_EVERY[1]));
+                let bound = match looks {
+                    true => dual.better_bound(self.graph, options.parallel),
+                    false => dual.bound(self.graph, options.parallel),
+                };
+                self.bound = self.bound.min(bound);
                 if options.round && (last || self.iteration >= until || self.state.is_integral()) {
                     return Moment::Round { last };
                 }

@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// Factors with more links are not asked link by link what a decision costs them.
 const MOST_FORCED: usize = 512;
 
+/// How fast an average forgets: of n multipliers the last counts as much as DECAY + 1 of n.
+const DECAY: f64 = 5.0;
+
 /// Multipliers and buffers of one graph. The multipliers of a slot's links sum to zero; whatever they are,
 /// the sum of the factors' maxima under `share + multiplier` is an upper bound on the value of every
 /// assignment.
@@ -18,6 +21,12 @@ pub(crate) struct Dual {
     pub layout: Arc<Layout>,
     pub warm: Vec<Warm>,
     pub multipliers: Vec<f64>,
+    /// Multipliers averaged over iterations, see [`average`](Self::average).
+    average: Vec<f64>,
+    /// How many went into it.
+    averaged: usize,
+    /// Whether the average proves more than the multipliers themselves.
+    average_leads: bool,
     /// For each slot, its score divided by the number of its links.
     pub share: Vec<f64>,
     /// Each link's maximizer after the last [`bound`](Dual::bound), in the literal's sense.
@@ -69,6 +78,7 @@ impl Dual {
         self.large = self.scale * 1e3 * (graph.slots() + graph.factors() + 1) as f64;
         self.offset = graph.offset;
         self.added = 0.0;
+        (self.averaged, self.average_leads) = (0, false);
         for slot in 0..graph.slots() {
             let mut score = graph.scores[slot].max(-self.large);
             match fixed.get(slot).copied().flatten() {
@@ -126,6 +136,38 @@ impl Dual {
         bound.value() + 1e-15 * magnitude
     }
 
+    /// Takes the multipliers into their average, late ones more than early ones. Iterates circle around where they go to, so
+    /// that their average proves more than any of them.
+    pub(crate) fn average(&mut self) {
+        self.averaged += 1;
+        if self.averaged == 1 {
+            self.average.clone_from(&self.multipliers);
+            return;
+        }
+        let weight = (DECAY + 1.0) / (self.averaged as f64 + DECAY);
+        for (average, multiplier) in self.average.iter_mut().zip(&self.multipliers) {
+            *average += weight * (multiplier - *average);
+        }
+    }
+
+    /// The smaller of the bounds at the multipliers and at their average, where there is one.
+    pub(crate) fn better_bound(&mut self, graph: &Graph, parallel: bool) -> f64 {
+        let bound = self.bound(graph, parallel);
+        if self.averaged == 0 {
+            return bound;
+        }
+        std::mem::swap(&mut self.multipliers, &mut self.average);
+        let averaged = self.bound(graph, parallel);
+        std::mem::swap(&mut self.multipliers, &mut self.average);
+        self.average_leads = averaged < bound;
+        bound.min(averaged)
+    }
+
+    /// Of the multipliers and their average those that prove more.
+    pub(crate) fn best_multipliers(&self) -> &[f64] {
+        if self.average_leads { &self.average } else { &self.multipliers }
+    }
+
     /// How far rounding can have brought any bound of this solve below the sum that it stands for. Sums are
     /// compensated, or over as many terms as a factor has links, or as one piece of work has.
     pub(crate) fn rounding(&self, graph: &Graph) -> f64 {
@@ -139,11 +181,21 @@ impl Dual {
         f64::EPSILON * (terms + 8) as f64 * size
     }
 
-    /// Decides open slots by the bound: where one value would press it to `needed` or below, the slot has the
+    /// Decides open slots by the best bound: where one value would press it to `needed` or below, the slot has the
     /// other (reduced-cost fixing). Each factor is asked by how much its maximum falls when a link is forced;
     /// falls of several factors add up, since every factor is maximized alone. `false`: nothing exceeds
     /// `needed`.
     pub(crate) fn decide(&mut self, graph: &Graph, needed: f64, fixed: &mut [Option<bool>]) -> bool {
+        if !self.average_leads {
+            return self.decide_here(graph, needed, fixed);
+        }
+        std::mem::swap(&mut self.multipliers, &mut self.average);
+        let goes_on = self.decide_here(graph, needed, fixed);
+        std::mem::swap(&mut self.multipliers, &mut self.average);
+        goes_on
+    }
+
+    fn decide_here(&mut self, graph: &Graph, needed: f64, fixed: &mut [Option<bool>]) -> bool {
         let bound = self.bound(graph, false);
         let mut falls = vec![[0.0f64; 2]; graph.slots()];
         let (mut scores, mut best, mut other) = (Vec::new(), Vec::new(), Vec::new());

@@ -574,17 +574,17 @@ fn conditional_best(
 ) {
     if let [a, b] = *table.scope {
         let width = network.sizes[b as usize];
-        let other = if a == v { b } else { a };
-        let fixed = assignment[other as usize];
-        for (state, best) in best.iter_mut().enumerate() {
-            let at = |free: usize| if a == v { state * width + free } else { free * width + state };
-            if fixed != usize::MAX {
-                *best = table.scores[at(fixed)];
-            } else {
-                for free in 0..network.sizes[other as usize] {
-                    *best = best.max(table.scores[at(free)]);
+        let fixed = assignment[if a == v { b } else { a } as usize];
+        let rows = table.scores.chunks_exact(width);
+        match (a == v, fixed) {
+            (true, usize::MAX) => best.iter_mut().zip(rows).for_each(|(best, row)| *best = maximum(row)),
+            (true, fixed) => best.iter_mut().zip(rows).for_each(|(best, row)| *best = row[fixed]),
+            (false, usize::MAX) => {
+                for row in rows {
+                    best.iter_mut().zip(row).for_each(|(best, &score)| *best = larger(score, *best));
                 }
             }
+            (false, fixed) => best.copy_from_slice(&table.scores[fixed * width..][..width]),
         }
         return;
     }
