@@ -6,6 +6,7 @@ import platform
 import re
 import subprocess
 import sys
+import tarfile
 from datetime import date
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from .measure import Failed
 BENCH = Path(__file__).resolve().parent.parent
 ROOT = BENCH.parent
 VENV = BENCH / ".venv"
-OLD = BENCH / ".venv" / "ad3"  # the environment of the one peer that wants an older Python
+OLD = BENCH / ".venv" / "ad3"  # the environment of the one peer that wants an older setuptools
 
 
 class Worker:
@@ -84,13 +85,23 @@ class Environment:
                 self.install_package(VENV, sys.executable, package)
 
     def install_ad3(self):
-        """AD3 in C++ builds on old Pythons only, which somebody must name."""
-        python = os.environ.get("BENCH_AD3_PYTHON") or (sys.executable if sys.version_info < (3, 10) else None)
-        if python or installed(OLD, "ad3"):
-            self.install_package(OLD, python, "ad3")
-            self.install_package(OLD, python, "numpy")
-        else:
-            self.unavailable["ad3"] = "it does not build on Python 3.10 and later; name an older one in BENCH_AD3_PYTHON"
+        """AD3 in C++: its package holds C++ that an old Cython made, for old Pythons only; here it is made anew."""
+        if installed(OLD, "ad3"):
+            return
+        python, sources = OLD / "bin" / "python", self.scratch / "ad3"
+        pip = [python, "-m", "pip", "--quiet"]
+        self.install_package(OLD, sys.executable, "numpy")
+        try:
+            call([*pip, "install", "cython<3", "setuptools<70", "wheel"])
+            call([*pip, "download", "--no-binary", "ad3", "--no-deps", "--no-build-isolation", "--dest", sources, "ad3"])
+            [archive] = sources.glob("ad3-*.tar.gz")
+            with tarfile.open(archive) as file:
+                file.extractall(sources)
+            folder = archive.with_name(archive.name.removesuffix(".tar.gz"))
+            call([OLD / "bin" / "cython", "--cplus", "-2", *sorted(folder.glob("python/ad3/*.pyx"))])
+            call([*pip, "install", "--no-deps", "--no-build-isolation", folder])
+        except (Failed, ValueError) as error:
+            self.unavailable["ad3"] = str(error)
 
     def install_package(self, place, python, package):
         if installed(place, package):
@@ -111,6 +122,13 @@ class Environment:
 
     def has(self, package):
         return package not in self.unavailable
+
+
+def call(command):
+    """Runs a command that has to succeed."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Failed((done.stderr.strip().splitlines() or ["it said nothing"])[-1])
 
 
 def installed(place, package):

@@ -20,6 +20,8 @@ pub(crate) trait Slave: Send + Sync + 'static {
     type Memory: Default + Send;
     /// Buffers for one thread.
     type Scratch: Default + Send;
+    /// Whether so little is done for a factor of few links that their number is best known to the compiler.
+    const IS_SHORT: bool = false;
 
     /// Makes a memory as good as new; what it was made of is kept.
     fn forget(memory: &mut Self::Memory);
@@ -230,6 +232,62 @@ fn kept<F: Slave>(warm: &mut Warm) -> &mut Kept<F> {
     warm.downcast_mut().expect("warm state belongs to its group")
 }
 
+/// The links of one factor in a sweep.
+struct Own<'a> {
+    links: &'a [Literal],
+    multipliers: &'a mut [f64],
+    copies: &'a mut [f64],
+    targets: &'a mut [f64],
+}
+
+impl Own<'_> {
+    /// Moves the multipliers by the last disagreement and projects.
+    #[inline(always)]
+    fn step<F: Slave>(
+        self,
+        factor: &F,
+        memory: &mut F::Memory,
+        common: &SweepSettings<'_>,
+        inverse_eta: f64,
+        scratch: &mut F::Scratch,
+    ) {
+        let Own { links, multipliers, copies, targets } = self;
+        let mut still = true;
+        let bundled = links.iter().zip(multipliers).zip(&*copies).zip(&mut *targets);
+        for (((link, multiplier), copy), target) in bundled {
+            let slot = &common.slots[link.slot()];
+            let copy = in_sense(link.code(), *copy);
+            let relaxed = common.relaxation * copy + (1.0 - common.relaxation) * slot.previous;
+            *multiplier -= common.old_eta * (relaxed - slot.belief);
+            let goal = in_sense(link.code(), slot.belief + (slot.share + *multiplier) * inverse_eta);
+            still &= (goal - *target).abs() <= common.tolerance;
+            *target = goal;
+        }
+        if !still {
+            factor.project(memory, targets, copies, common.eta, common.changes, scratch);
+        }
+    }
+
+    /// The same for a factor of `N` links.
+    #[inline(always)]
+    fn of_length<const N: usize, F: Slave>(
+        self,
+        factor: &F,
+        memory: &mut F::Memory,
+        common: &SweepSettings<'_>,
+        inverse_eta: f64,
+        scratch: &mut F::Scratch,
+    ) {
+        let Own { links, multipliers, copies, targets } = self;
+        let exact = "a link for each place";
+        let links: &[Literal; N] = links.try_into().expect(exact);
+        let multipliers: &mut [f64; N] = multipliers.try_into().expect(exact);
+        let copies: &mut [f64; N] = copies.try_into().expect(exact);
+        let targets: &mut [f64; N] = targets.try_into().expect(exact);
+        Own { links, multipliers, copies, targets }.step(factor, memory, common, inverse_eta, scratch);
+    }
+}
+
 impl<F: Slave> Factors<F> {
     /// The multiplier and projection bookkeeping of AD3 for as many factors from `first` on as there are
     /// memories.
@@ -253,22 +311,18 @@ impl<F: Slave> Factors<F> {
         for ((factor, memory), ends) in factors {
             let links = &self.links[ends[0] as usize..ends[1] as usize];
             let range = ends[0] as usize - start..ends[1] as usize - start;
-            let multipliers = &mut sweep.multipliers[range.clone()];
-            let copies = &mut sweep.copies[range.clone()];
-            let targets = &mut sweep.targets[range];
-            let mut still = true;
-            let bundled = links.iter().zip(multipliers).zip(&*copies).zip(&mut *targets);
-            for (((link, multiplier), copy), target) in bundled {
-                let slot = &common.slots[link.slot()];
-                let copy = in_sense(link.code(), *copy);
-                let relaxed = common.relaxation * copy + (1.0 - common.relaxation) * slot.previous;
-                *multiplier -= common.old_eta * (relaxed - slot.belief);
-                let goal = in_sense(link.code(), slot.belief + (slot.share + *multiplier) * inverse_eta);
-                still &= (goal - *target).abs() <= common.tolerance;
-                *target = goal;
-            }
-            if !still {
-                factor.project(memory, targets, copies, common.eta, common.changes, scratch);
+            let own = Own {
+                links,
+                multipliers: &mut sweep.multipliers[range.clone()],
+                copies: &mut sweep.copies[range.clone()],
+                targets: &mut sweep.targets[range],
+            };
+            match links.len() {
+                2 if F::IS_SHORT => own.of_length::<2, F>(factor, memory, common, inverse_eta, scratch),
+                3 if F::IS_SHORT => own.of_length::<3, F>(factor, memory, common, inverse_eta, scratch),
+                4 if F::IS_SHORT => own.of_length::<4, F>(factor, memory, common, inverse_eta, scratch),
+                5 if F::IS_SHORT => own.of_length::<5, F>(factor, memory, common, inverse_eta, scratch),
+                _ => own.step(factor, memory, common, inverse_eta, scratch),
             }
         }
     }

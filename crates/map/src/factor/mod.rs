@@ -46,10 +46,11 @@ pub(crate) type ClosedGroup = Factors<Closed>;
 impl Slave for Closed {
     type Memory = ();
     type Scratch = Scratch;
+    const IS_SHORT: bool = true;
 
     fn forget((): &mut ()) {}
 
-    #[inline]
+    #[inline(always)]
     fn project(
         &self,
         (): &mut (),

@@ -16,6 +16,7 @@ pub(super) fn read(
     factors: &[Option<FactorId>],
     dual: &Dual,
 ) -> Vec<Vec<f64>> {
+    let multipliers = dual.best_multipliers();
     let each = problem.factors.iter().zip(factors).map(|(factor, &id)| {
         let Some(id) = id else {
             // A pattern over one literal is a score: the literal's variable keeps it.
@@ -30,7 +31,7 @@ pub(super) fn read(
         let count = (links[id.index as usize + 1] - links[id.index as usize]) as usize;
         // What the slot of a link gives to the factor.
         let slots = &graph.groups[group].links()[links[id.index as usize] as usize..];
-        let given = |place: usize| dual.share[slots[place].slot()] + dual.multipliers[start + place];
+        let given = |place: usize| dual.share[slots[place].slot()] + multipliers[start + place];
         let literals: Vec<_> = problem.links(factor).map(|literal| graph.literal(literal)).collect();
         let own = |place: usize, literal: &crate::Literal| {
             if literal.is_negated() { -given(place) } else { given(place) }

@@ -19,11 +19,12 @@ use super::layout::Layout;
 use super::primal::{Primal, View};
 use crate::certificate::{Certificate, Gap};
 use crate::flat::Refill;
-use crate::group::{SlotState, Sweep, SweepSettings, in_sense, join};
+use crate::group::{SlotState, Sweep, SweepSettings, Warm, in_sense, join};
 use crate::model::{FactorId, Graph, Literal};
 use crate::oracle::active_set::MAX_CHANGES;
 use crate::solution::{Solution, TracePoint};
 use std::fmt;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// When AD3 stops and what it reports.
@@ -106,8 +107,17 @@ const RELAXATION: f64 = 1.6;
 /// once.
 const ROUND_COST: usize = 8;
 
+/// Graphs with more links are rounded beside the iterations that follow, so that a second thread has something to do.
+const ROUND_BESIDE: usize = 1 << 15;
+
+/// After so many of these the assignment is there.
+const BESIDE: usize = 50;
+
 /// How many iterations back [`Ad3Options::stall`] looks.
 const STALL_AFTER: usize = 50;
+
+/// Iterations between multipliers that are averaged, and between looks at what the average proves.
+const AVERAGE_EVERY: [usize; 2] = [5, 20];
 
 /// Iterations between changes of the penalty.
 const ETA_EVERY: usize = 10;
@@ -122,6 +132,8 @@ struct State {
     slots: Vec<SlotState>,
     /// The slots' beliefs in a row, for rounding.
     beliefs: Vec<f64>,
+    /// What rounding keeps for groups, where it works beside the iterations.
+    warm: Vec<Warm>,
     eta: f64,
     old_eta: f64,
 }
@@ -193,9 +205,9 @@ impl State {
         self.slots.iter().all(|slot| (slot.belief - slot.belief.round()).abs() < 1e-3)
     }
 
-    fn gather_beliefs(&mut self) {
-        self.beliefs.clear();
-        self.beliefs.extend(self.slots.iter().map(|slot| slot.belief));
+    fn gather_beliefs(&self, beliefs: &mut Vec<f64>) {
+        beliefs.clear();
+        beliefs.extend(self.slots.iter().map(|slot| slot.belief));
     }
 
     /// Moves η half way (in logarithm) to where it balances the two distances travelled: multipliers against
@@ -375,55 +387,60 @@ impl Ad3 {
             let mut view = View { graph, layout: &state.dual.layout, warm: &mut state.dual.warm };
             primal.offer(&mut view, known);
         }
-        let mut trace = Vec::new();
-        let mut bound = f64::INFINITY;
-        let (mut iteration, mut looked_at) = (0, (0, f64::INFINITY));
+        let layout = Arc::clone(&state.dual.layout);
+        let (mut beliefs, mut warm) = (std::mem::take(&mut state.beliefs), std::mem::take(&mut state.warm));
+        let beside = layout.links() > ROUND_BESIDE;
+        if beside {
+            let mut spare = std::mem::take(&mut warm);
+            warm.extend((0..layout.groups()).map(|group| layout.group(graph, group).warm(&mut spare)));
+        }
         let gap = Gap::of(options.gap, graph);
-        let infeasible = loop {
-            let residuals = if iteration > 0 {
-                state.sweep(graph, 1e-12, &options);
-                state.average(options.parallel)
-            } else {
-                Residuals { primal: 1.0, dual: 1.0 }
-            };
-            let converged = residuals.primal < options.residual && residuals.dual < options.residual;
-            let last = converged || iteration >= options.max_iterations || options.stop.is_raised();
-            if iteration % options.report_every.max(1) == 0 || last {
-                bound = bound.min(state.dual.bound(graph, options.parallel));
-                let due = primal.work * ROUND_COST <= iteration * state.dual.layout.links();
-                if options.round && (last || (iteration > 0 && (due || state.is_integral()))) {
-                    state.gather_beliefs();
-                    let mut view = View { graph, layout: &state.dual.layout, warm: &mut state.dual.warm };
-                    primal.consider(&mut view, &state.beliefs);
-                }
-                let seconds = start.elapsed().as_secs_f64();
-                if options.trace {
-                    trace.push(TracePoint { iteration, seconds, bound, value: primal.value });
-                }
-                if state.dual.proves_infeasible(graph, bound) {
-                    break true;
-                }
-                if gap.closes(primal.value, bound)
-                    || last
-                    || bound <= options.cutoff
-                    || options.time_limit.is_some_and(|limit| seconds >= limit)
-                {
-                    break false;
-                }
-                if options.stall > 0.0 && (iteration == 0 || iteration >= looked_at.0 + STALL_AFTER) {
-                    if iteration > 0
-                        && looked_at.1 - bound < options.stall * (bound - primal.value).min(bound.abs())
-                    {
-                        break false;
-                    }
-                    looked_at = (iteration, bound);
-                }
-            }
-            iteration += 1;
-            if iteration % ETA_EVERY == 0 {
-                state.follow_distances();
-            }
+        let mut run = Run {
+            graph,
+            options: &options,
+            gap,
+            start,
+            state,
+            bound: f64::INFINITY,
+            iteration: 0,
+            looked_at: (0, f64::INFINITY),
+            trace: Vec::new(),
         };
+        let (mut waiting, mut until) = (false, 0);
+        let infeasible = loop {
+            let value = primal.value;
+            let (moment, ()) = join(
+                options.parallel && waiting,
+                || run.advance(value, until),
+                || {
+                    if waiting {
+                        primal.consider(&mut View { graph, layout: &layout, warm: &mut warm }, &beliefs);
+                    }
+                },
+            );
+            let last = match moment {
+                Moment::Round { last } => last,
+                Moment::End { infeasible } => break infeasible,
+            };
+            waiting = false;
+            let due = primal.work * ROUND_COST <= run.iteration * layout.links();
+            let is_integral = || run.state.is_integral();
+            if last || (run.iteration > 0 && (due || is_integral())) {
+                waiting = beside && !last && !is_integral();
+                run.state.gather_beliefs(&mut beliefs);
+                if waiting {
+                    until = run.iteration + BESIDE;
+                } else {
+                    let mut view = View { graph, layout: &layout, warm: &mut run.state.dual.warm };
+                    primal.consider(&mut view, &beliefs);
+                }
+            }
+            if let Some(infeasible) = run.report(primal.value, last) {
+                break infeasible;
+            }
+            run.count();
+        };
+        let Run { bound, iteration, trace, state, .. } = run;
         let certificate = match infeasible {
             true => Certificate::infeasible(),
             false => Certificate::judge(Some(primal.value), bound + state.dual.rounding(graph), gap),
@@ -431,7 +448,101 @@ impl Ad3 {
         let certificate = certificate.after(iteration, start.elapsed().as_secs_f64());
         let marginals = state.slots.iter().map(|slot| slot.belief.clamp(0.0, 1.0)).collect();
         let assignment = std::mem::take(&mut primal.assignment);
-        state.primal = primal;
+        (state.primal, state.beliefs, state.warm) = (primal, beliefs, warm);
         Solution::new(graph, certificate, assignment, marginals, trace)
+    }
+}
+
+/// A solve at work.
+struct Run<'a> {
+    graph: &'a Graph,
+    options: &'a Ad3Options,
+    gap: Gap,
+    start: Instant,
+    state: &'a mut State,
+    bound: f64,
+    iteration: usize,
+    /// When the bound was last looked at for [`Ad3Options::stall`], and what it was.
+    looked_at: (usize, f64),
+    trace: Vec<TracePoint>,
+}
+
+/// Why the iterations have stopped.
+enum Moment {
+    /// It is time to look for an assignment.
+    Round { last: bool },
+    /// There is nothing more to do.
+    End { infeasible: bool },
+}
+
+impl Run<'_> {
+    /// Iterates while the best assignment is worth `value`. From `until` on, and where beliefs are integral, every report
+    /// may want a new one.
+    fn advance(&mut self, value: f64, until: usize) -> Moment {
+        let options = self.options;
+        loop {
+            let residuals = if self.iteration > 0 {
+                self.state.sweep(self.graph, 1e-12, options);
+                let residuals = self.state.average(options.parallel);
+                if self.iteration.is_multiple_of(AVERAGE_EVERY[0]) {
+                    self.state.dual.average();
+                }
+                residuals
+            } else {
+                Residuals { primal: 1.0, dual: 1.0 }
+            };
+            let converged = residuals.primal < options.residual && residuals.dual < options.residual;
+            let last = converged || self.iteration >= options.max_iterations || options.stop.is_raised();
+            if self.iteration % options.report_every.max(1) == 0 || last {
+                let dual = &mut self.state.dual;
+                let looks = self.iteration >= AVERAGE_EVERY[1]
+                    && (last || self.iteration.is_multiple_of(AVERAGE_EVERY[1]));
+                let bound = match looks {
+                    true => dual.better_bound(self.graph, options.parallel),
+                    false => dual.bound(self.graph, options.parallel),
+                };
+                self.bound = self.bound.min(bound);
+                if options.round && (last || self.iteration >= until || self.state.is_integral()) {
+                    return Moment::Round { last };
+                }
+                if let Some(infeasible) = self.report(value, last) {
+                    return Moment::End { infeasible };
+                }
+            }
+            self.count();
+        }
+    }
+
+    /// Tells the trace how far it is; whether that is the end, and of what kind.
+    fn report(&mut self, value: f64, last: bool) -> Option<bool> {
+        let Run { options, bound, iteration, .. } = *self;
+        let seconds = self.start.elapsed().as_secs_f64();
+        if options.trace {
+            self.trace.push(TracePoint { iteration, seconds, bound, value });
+        }
+        if self.state.dual.proves_infeasible(self.graph, bound) {
+            return Some(true);
+        }
+        if self.gap.closes(value, bound)
+            || last
+            || bound <= options.cutoff
+            || options.time_limit.is_some_and(|limit| seconds >= limit)
+        {
+            return Some(false);
+        }
+        if options.stall > 0.0 && (iteration == 0 || iteration >= self.looked_at.0 + STALL_AFTER) {
+            if iteration > 0 && self.looked_at.1 - bound < options.stall * (bound - value).min(bound.abs()) {
+                return Some(false);
+            }
+            self.looked_at = (iteration, bound);
+        }
+        None
+    }
+
+    fn count(&mut self) {
+        self.iteration += 1;
+        if self.iteration.is_multiple_of(ETA_EVERY) {
+            self.state.follow_distances();
+        }
     }
 }

@@ -2,20 +2,31 @@
 
 use super::layout::Layout;
 use crate::flat::Refill;
-use crate::group::{GRAIN, Warm};
-use crate::model::Graph;
+use crate::group::{GRAIN, Warm, join};
+use crate::model::{Graph, Literal};
+use std::sync::Arc;
 
 /// Factors with more links are not asked link by link what a decision costs them.
 const MOST_FORCED: usize = 512;
+
+/// How fast an average forgets: of n multipliers the last counts as much as DECAY + 1 of n.
+const DECAY: f64 = 5.0;
 
 /// Multipliers and buffers of one graph. The multipliers of a slot's links sum to zero; whatever they are,
 /// the sum of the factors' maxima under `share + multiplier` is an upper bound on the value of every
 /// assignment.
 #[derive(Default)]
 pub(crate) struct Dual {
-    pub layout: Layout,
+    /// Shared while assignments are looked for beside the iterations.
+    pub layout: Arc<Layout>,
     pub warm: Vec<Warm>,
     pub multipliers: Vec<f64>,
+    /// Multipliers averaged over iterations, see [`average`](Self::average).
+    average: Vec<f64>,
+    /// How many went into it.
+    averaged: usize,
+    /// Whether the average proves more than the multipliers themselves.
+    average_leads: bool,
     /// For each slot, its score divided by the number of its links.
     pub share: Vec<f64>,
     /// Each link's maximizer after the last [`bound`](Dual::bound), in the literal's sense.
@@ -41,7 +52,10 @@ impl Dual {
 
     /// Makes this the dual of another graph, with multipliers of zero, in the same memory.
     pub(crate) fn rebuild(&mut self, graph: &Graph) {
-        self.layout.rebuild(graph);
+        if Arc::get_mut(&mut self.layout).is_none() {
+            self.layout = Arc::default();
+        }
+        Arc::get_mut(&mut self.layout).expect("nobody else has it").rebuild(graph);
         self.spare.append(&mut self.warm);
         for group in 0..self.layout.groups() {
             self.warm.push(self.layout.group(graph, group).warm(&mut self.spare));
@@ -64,6 +78,7 @@ impl Dual {
         self.large = self.scale * 1e3 * (graph.slots() + graph.factors() + 1) as f64;
         self.offset = graph.offset;
         self.added = 0.0;
+        (self.averaged, self.average_leads) = (0, false);
         for slot in 0..graph.slots() {
             let mut score = graph.scores[slot].max(-self.large);
             match fixed.get(slot).copied().flatten() {
@@ -104,38 +119,53 @@ impl Dual {
     pub(crate) fn bound(&mut self, graph: &Graph, parallel: bool) -> f64 {
         let mut bound = Sum::from(self.offset);
         let mut magnitude = self.offset.abs();
-        for slot in 0..graph.slots() {
-            let links = self.layout.links_of(slot);
-            if links.is_empty() {
-                bound += self.share[slot].max(0.0);
-                magnitude += self.share[slot].abs();
-                continue;
-            }
-            // Multipliers of a slot sum to zero but for rounding; what is left over is counted at its most
-            // useful.
-            let sum: f64 = links.iter().map(|&link| self.multipliers[(link >> 1) as usize]).sum();
-            bound += (-sum).max(0.0);
-        }
+        let (slots, size) = leftovers(&self.layout, &self.multipliers, &self.share, 0, parallel);
+        bound += slots;
+        magnitude += size;
         for group in 0..self.layout.groups() {
-            let start = self.layout.group_start[group];
-            let range = start..self.layout.group_start[group + 1];
+            let range = self.layout.group_start[group]..self.layout.group_start[group + 1];
             let g = self.layout.group(graph, group);
             let scores = &mut self.link_scores[range.clone()];
-            for (i, literal) in g.links().iter().enumerate() {
-                let score = self.share[literal.slot()] + self.multipliers[start + i];
-                if literal.is_negated() {
-                    // score·x = score − score·(1 − x)
-                    bound += score;
-                    scores[i] = -score;
-                } else {
-                    scores[i] = score;
-                }
-                magnitude += score.abs();
-            }
+            let multipliers = &self.multipliers[range.clone()];
+            let (constant, size) = score_links(g.links(), multipliers, &self.share, scores, parallel);
+            bound += constant;
+            magnitude += size;
             bound += g.maximize(&mut self.warm[group], scores, &mut self.best[range], parallel);
         }
         self.added = self.added.max(magnitude);
         bound.value() + 1e-15 * magnitude
+    }
+
+    /// Takes the multipliers into their average, late ones more than early ones. Iterates circle around where they go to, so
+    /// that their average proves more than any of them.
+    pub(crate) fn average(&mut self) {
+        self.averaged += 1;
+        if self.averaged == 1 {
+            self.average.clone_from(&self.multipliers);
+            return;
+        }
+        let weight = (DECAY + 1.0) / (self.averaged as f64 + DECAY);
+        for (average, multiplier) in self.average.iter_mut().zip(&self.multipliers) {
+            *average += weight * (multiplier - *average);
+        }
+    }
+
+    /// The smaller of the bounds at the multipliers and at their average, where there is one.
+    pub(crate) fn better_bound(&mut self, graph: &Graph, parallel: bool) -> f64 {
+        let bound = self.bound(graph, parallel);
+        if self.averaged == 0 {
+            return bound;
+        }
+        std::mem::swap(&mut self.multipliers, &mut self.average);
+        let averaged = self.bound(graph, parallel);
+        std::mem::swap(&mut self.multipliers, &mut self.average);
+        self.average_leads = averaged < bound;
+        bound.min(averaged)
+    }
+
+    /// Of the multipliers and their average those that prove more.
+    pub(crate) fn best_multipliers(&self) -> &[f64] {
+        if self.average_leads { &self.average } else { &self.multipliers }
     }
 
     /// How far rounding can have brought any bound of this solve below the sum that it stands for. Sums are
@@ -151,11 +181,21 @@ impl Dual {
         f64::EPSILON * (terms + 8) as f64 * size
     }
 
-    /// Decides open slots by the bound: where one value would press it to `needed` or below, the slot has the
+    /// Decides open slots by the best bound: where one value would press it to `needed` or below, the slot has the
     /// other (reduced-cost fixing). Each factor is asked by how much its maximum falls when a link is forced;
     /// falls of several factors add up, since every factor is maximized alone. `false`: nothing exceeds
     /// `needed`.
     pub(crate) fn decide(&mut self, graph: &Graph, needed: f64, fixed: &mut [Option<bool>]) -> bool {
+        if !self.average_leads {
+            return self.decide_here(graph, needed, fixed);
+        }
+        std::mem::swap(&mut self.multipliers, &mut self.average);
+        let goes_on = self.decide_here(graph, needed, fixed);
+        std::mem::swap(&mut self.multipliers, &mut self.average);
+        goes_on
+    }
+
+    fn decide_here(&mut self, graph: &Graph, needed: f64, fixed: &mut [Option<bool>]) -> bool {
         let bound = self.bound(graph, false);
         let mut falls = vec![[0.0f64; 2]; graph.slots()];
         let (mut scores, mut best, mut other) = (Vec::new(), Vec::new(), Vec::new());
@@ -226,6 +266,74 @@ impl Dual {
     }
 }
 
+/// What slots from `first` on without links add to the bound, and what is left over of the others; and the size of it. Added
+/// up in the same pieces for any number of threads.
+fn leftovers(
+    layout: &Layout,
+    multipliers: &[f64],
+    share: &[f64],
+    first: usize,
+    parallel: bool,
+) -> (Sum, f64) {
+    if share.len() > GRAIN {
+        let (left, right) = share.split_at(share.len() / 2);
+        let (before, after) = join(
+            parallel,
+            || leftovers(layout, multipliers, left, first, parallel),
+            || leftovers(layout, multipliers, right, first + left.len(), parallel),
+        );
+        return (before.0 + after.0, before.1 + after.1);
+    }
+    let (mut bound, mut magnitude) = (Sum::from(0.0), 0.0);
+    for (slot, &share) in (first..).zip(share) {
+        let links = layout.links_of(slot);
+        if links.is_empty() {
+            bound += share.max(0.0);
+            magnitude += share.abs();
+            continue;
+        }
+        // Multipliers of a slot sum to zero but for rounding; what is left over is counted at its most
+        // useful.
+        let sum: f64 = links.iter().map(|&link| multipliers[(link >> 1) as usize]).sum();
+        bound += (-sum).max(0.0);
+    }
+    (bound, magnitude)
+}
+
+/// Writes the score of each link in its literal's sense; what that leaves out, and the size of all. Added up in the same
+/// pieces for any number of threads.
+fn score_links(
+    links: &[Literal],
+    multipliers: &[f64],
+    share: &[f64],
+    scores: &mut [f64],
+    parallel: bool,
+) -> (Sum, f64) {
+    if links.len() > GRAIN {
+        let middle = links.len() / 2;
+        let (left, right) = scores.split_at_mut(middle);
+        let (before, after) = join(
+            parallel,
+            || score_links(&links[..middle], &multipliers[..middle], share, left, parallel),
+            || score_links(&links[middle..], &multipliers[middle..], share, right, parallel),
+        );
+        return (before.0 + after.0, before.1 + after.1);
+    }
+    let (mut constant, mut magnitude) = (Sum::from(0.0), 0.0);
+    for ((literal, multiplier), own) in links.iter().zip(multipliers).zip(scores) {
+        let score = share[literal.slot()] + multiplier;
+        if literal.is_negated() {
+            // score·x = score − score·(1 − x)
+            constant += score;
+            *own = -score;
+        } else {
+            *own = score;
+        }
+        magnitude += score.abs();
+    }
+    (constant, magnitude)
+}
+
 /// A sum that keeps what rounding leaves out (Neumaier 1974).
 #[derive(Clone, Copy)]
 pub(crate) struct Sum {
@@ -243,6 +351,22 @@ impl Sum {
     pub(crate) fn value(self) -> f64 {
         // Beyond all numbers there is nothing to keep.
         if self.rest.is_finite() { self.sum + self.rest } else { self.sum }
+    }
+}
+
+impl std::ops::Add for Sum {
+    type Output = Sum;
+
+    fn add(mut self, other: Sum) -> Sum {
+        self += other;
+        self
+    }
+}
+
+impl std::ops::AddAssign for Sum {
+    fn add_assign(&mut self, other: Sum) {
+        *self += other.sum;
+        self.rest += other.rest;
     }
 }
 

@@ -72,7 +72,7 @@ impl Context<'_> {
             dominance: match (self.options.dominance, thorough) {
                 (false, _) => 0,
                 (true, true) => 20_000_000,
-                (true, false) => 20_000,
+                (true, false) => 2_000,
             },
             small_table: self.options.small_table,
         }
@@ -465,13 +465,17 @@ impl Tree<'_> {
         true
     }
 
-    /// Branches on the variable around which the tables disagree most.
+    /// Branches on the variable around which the tables disagree most for each of its states: a small domain is soon used
+    /// up.
     fn split(&mut self, network: Network, lift: Arc<Lift>, bound: f64, context: &Context) -> Expansion {
         let around = network.incidence();
         let (states, _) = decode(&network, &around);
         self.submit_reduced(&lift, &states, context);
         let gap = bound - self.cut;
-        let blame = losses(&network, &states, gap.max(1e-9));
+        let mut blame = losses(&network, &states, gap.max(1e-9));
+        for (blame, &size) in blame.iter_mut().zip(&network.sizes) {
+            *blame /= size as f64;
+        }
         let mut chosen = 0;
         for v in 1..blame.len() {
             if blame[v] > blame[chosen] {

@@ -55,17 +55,15 @@ impl Session {
         let mut least = f64::INFINITY;
         if table.scope.len() == 2 {
             let other = &self.unary[table.scope[1 - at] as usize];
-            let alive = |other: f64, gain: f64| if other == f64::NEG_INFINITY { f64::INFINITY } else { gain };
             if at == 0 {
-                let (win, lose) = (&table.scores[winner * inner..], &table.scores[loser * inner..]);
-                for ((&w, &l), &other) in win.iter().zip(lose).zip(other) {
-                    let gain = alive(other, gain(w, l));
-                    least = if gain < least { gain } else { least };
-                }
-                return least;
+                let (win, lose) =
+                    (&table.scores[winner * inner..][..inner], &table.scores[loser * inner..][..inner]);
+                return least_of_row(win, lose, other);
             }
             for (row, &other) in table.scores.chunks_exact(size).zip(other) {
-                least = least.min(alive(other, gain(row[winner], row[loser])));
+                let gain = row[winner] - row[loser];
+                // Not less is also what is no number: both are forbidden.
+                least = if other > f64::NEG_INFINITY && gain < least { gain } else { least };
                 if least < enough {
                     break;
                 }
@@ -84,4 +82,27 @@ impl Session {
         }
         least
     }
+}
+
+/// The least that the entries of one row gain over those of another, where they are allowed in a column that is.
+fn least_of_row(win: &[f64], lose: &[f64], columns: &[f64]) -> f64 {
+    const LANES: usize = 4;
+    // Not less is also what is no number: both are forbidden.
+    let lower = |least: &mut f64, win: f64, lose: f64, column: f64| {
+        let gain = if column > f64::NEG_INFINITY { win - lose } else { f64::INFINITY };
+        *least = if gain < *least { gain } else { *least };
+    };
+    let mut least = [f64::INFINITY; LANES];
+    let (wins, wins_rest) = win.as_chunks::<LANES>();
+    let (loses, loses_rest) = lose.as_chunks::<LANES>();
+    let (others, others_rest) = columns.as_chunks::<LANES>();
+    for ((win, lose), column) in wins.iter().zip(loses).zip(others) {
+        for lane in 0..LANES {
+            lower(&mut least[lane], win[lane], lose[lane], column[lane]);
+        }
+    }
+    for ((&win, &lose), &column) in wins_rest.iter().zip(loses_rest).zip(others_rest) {
+        lower(&mut least[0], win, lose, column);
+    }
+    least.into_iter().fold(f64::INFINITY, f64::min)
 }

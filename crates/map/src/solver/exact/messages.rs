@@ -17,7 +17,13 @@ use crate::oracle::lanes::{larger, maximum};
 enum Projection {
     /// Child is a variable: `outer` slabs of states, each `inner` entries long.
     Variable { inner: usize },
-    /// Child is a table: entry of the child for each entry of the parent.
+    /// Child is a table without variables that lie side by side in the parent: `outer` slabs of their `joint`
+    /// states, each `inner` entries long.
+    Without { joint: usize, inner: usize },
+    /// Child is a table over two variables of four, all with two states: where the other two lie, the faster
+    /// first, the slower once that is gone.
+    TwoOfFour([usize; 2]),
+    /// Child is any other table: entry of the child for each entry of the parent.
     Table(Vec<u32>),
 }
 
@@ -34,10 +40,61 @@ enum Child {
     Table(u32),
 }
 
+/// A child with its parents.
+struct Turn {
+    child: Child,
+    links: Vec<Link>,
+    /// What a parent that has a later child is given, by direction.
+    share: f64,
+    /// What the child keeps, by direction.
+    kept: [f64; 2],
+}
+
 /// The order in which children take their turns, for one structure of tables.
 pub(crate) struct Schedule {
-    turns: Vec<(Child, Vec<Link>)>,
+    turns: Vec<Turn>,
     collected: Vec<Vec<f64>>,
+    /// The same for children of two and four states, which stay in registers.
+    twos: Vec<[f64; 2]>,
+    fours: Vec<[f64; 4]>,
+}
+
+/// The scores of a child for the duration of its turn.
+trait Scores: AsMut<[f64]> + AsRef<[f64]> {
+    fn take(from: &mut Vec<f64>) -> Self;
+    fn put(self, to: &mut Vec<f64>);
+    fn ready(&mut self, size: usize);
+}
+
+impl Scores for Vec<f64> {
+    fn take(from: &mut Vec<f64>) -> Self {
+        std::mem::take(from)
+    }
+
+    fn put(self, to: &mut Vec<f64>) {
+        *to = self;
+    }
+
+    fn ready(&mut self, size: usize) {
+        self.refill(size, f64::NEG_INFINITY);
+    }
+}
+
+impl<const N: usize> Scores for [f64; N] {
+    #[inline(always)]
+    fn take(from: &mut Vec<f64>) -> Self {
+        *from.first_chunk().expect("children are told apart by their size")
+    }
+
+    #[inline(always)]
+    fn put(self, to: &mut Vec<f64>) {
+        to.copy_from_slice(&self);
+    }
+
+    #[inline(always)]
+    fn ready(&mut self, _: usize) {
+        *self = [f64::NEG_INFINITY; N];
+    }
 }
 
 impl Schedule {
@@ -102,7 +159,7 @@ impl Schedule {
             }
         }
         let mut widest = 0;
-        let turns: Vec<(Child, Vec<Link>)> = turns
+        let turns: Vec<Turn> = turns
             .iter()
             .enumerate()
             .map(|(turn, &(_, _, child))| {
@@ -115,10 +172,14 @@ impl Schedule {
                     })
                     .collect();
                 widest = widest.max(links.len());
-                (child, links)
+                let onward = [0, 1].map(|to| links.iter().filter(|link: &&Link| link.onward[to]).count());
+                let share = 1.0 / onward[0].max(onward[1]).max(1) as f64;
+                let kept = onward.map(|onward| (1.0 - share * onward as f64).max(0.0));
+                Turn { child, links, share, kept }
             })
             .collect();
-        Self { turns, collected: vec![Vec::new(); widest] }
+        let (twos, fours) = (vec![[0.0; 2]; widest], vec![[0.0; 4]; widest]);
+        Self { turns, collected: vec![Vec::new(); widest], twos, fours }
     }
 
     /// One sweep forwards and one backwards. The network must be in normal form and stays so; `false` when
@@ -131,8 +192,14 @@ impl Schedule {
                 if step % 64 == 0 && limits.expired() {
                     return true;
                 }
-                let (child, links) = &self.turns[turn];
-                if !take_turn(network, *child, links, direction, &mut self.collected, cut) {
+                let turn = &self.turns[turn];
+                let size = turn.child.scores(network).len();
+                let alive = match size {
+                    2 => turn.take(network, direction, &mut self.twos, cut),
+                    4 => turn.take(network, direction, &mut self.fours, cut),
+                    _ => turn.take(network, direction, &mut self.collected, cut),
+                };
+                if !alive {
                     return false;
                 }
             }
@@ -143,13 +210,13 @@ impl Schedule {
     /// Moves what larger tables hold into the tables within them, and nothing further: the pair tables then
     /// show what their surroundings prefer.
     pub(crate) fn gather(&mut self, network: &mut Network) {
-        for (child, links) in &self.turns {
+        for Turn { child, links, .. } in &self.turns {
             let Child::Table(own) = *child else { continue };
             for link in links {
                 let marginals = &mut self.collected[0];
-                let size = network.tables[own as usize].scores.len();
+                marginals.ready(network.tables[own as usize].scores.len());
                 let parent = &mut network.tables[link.parent as usize].scores;
-                max_marginals(parent, &link.projection, size, marginals);
+                max_marginals(parent, &link.projection, marginals);
                 for (marginal, own) in marginals.iter_mut().zip(&mut network.tables[own as usize].scores) {
                     *own += *marginal;
                     *marginal = if *marginal > f64::NEG_INFINITY { -*marginal } else { 0.0 };
@@ -161,67 +228,123 @@ impl Schedule {
     }
 }
 
-/// Collects, normalizes, prunes and distributes at one child.
-fn take_turn(
-    network: &mut Network,
-    child: Child,
-    links: &[Link],
-    direction: usize,
-    collected: &mut [Vec<f64>],
-    cut: f64,
-) -> bool {
-    // The child's own scores move out for the duration of the turn.
-    let mut own = match child {
-        Child::Variable(v) => std::mem::take(&mut network.unary[v as usize]),
-        Child::Table(t) => std::mem::take(&mut network.tables[t as usize].scores),
-    };
-    for (link, marginals) in links.iter().zip(collected.iter_mut()) {
-        max_marginals(&network.tables[link.parent as usize].scores, &link.projection, own.len(), marginals);
-        for (own, marginal) in own.iter_mut().zip(marginals.iter()) {
-            *own += marginal;
+impl Child {
+    fn scores(self, network: &mut Network) -> &mut Vec<f64> {
+        match self {
+            Child::Variable(v) => &mut network.unary[v as usize],
+            Child::Table(t) => &mut network.tables[t as usize].scores,
         }
     }
-    let top = maximum(&own);
-    let mut alive = top > f64::NEG_INFINITY;
-    if alive {
-        network.constant += top;
-        alive = network.constant > cut;
-        let slack = cut - network.constant;
-        for score in &mut own {
-            *score -= top;
-            if *score <= slack {
-                *score = f64::NEG_INFINITY;
-            }
-        }
-        let onward = links.iter().filter(|link| link.onward[direction]).count();
-        let back = links.iter().filter(|link| link.onward[1 - direction]).count();
-        let share = 1.0 / onward.max(back).max(1) as f64;
-        for (link, marginals) in links.iter().zip(collected.iter_mut()) {
-            let share = if link.onward[direction] { share } else { 0.0 };
-            for (change, &score) in marginals.iter_mut().zip(&own) {
-                // A forbidden state is forbidden in every parent as well.
-                *change =
-                    if score == f64::NEG_INFINITY { f64::NEG_INFINITY } else { share * score - *change };
-            }
-            add_projected(&mut network.tables[link.parent as usize].scores, &link.projection, marginals);
-        }
-        let kept = 1.0 - share * onward as f64;
-        for score in &mut own {
-            if *score > f64::NEG_INFINITY {
-                *score *= kept.max(0.0);
-            }
-        }
-    }
-    match child {
-        Child::Variable(v) => network.unary[v as usize] = own,
-        Child::Table(t) => network.tables[t as usize].scores = own,
-    }
-    alive
 }
 
-fn max_marginals(scores: &[f64], projection: &Projection, size: usize, out: &mut Vec<f64>) {
-    out.refill(size, f64::NEG_INFINITY);
-    match (projection, &mut out[..]) {
+impl Turn {
+    /// Collects, normalizes, prunes and distributes.
+    #[inline]
+    fn take<S: Scores>(
+        &self,
+        network: &mut Network,
+        direction: usize,
+        collected: &mut [S],
+        cut: f64,
+    ) -> bool {
+        // The child's own scores move out for the duration of the turn.
+        let mut held = S::take(self.child.scores(network));
+        let own = held.as_mut();
+        for (link, marginals) in self.links.iter().zip(collected.iter_mut()) {
+            marginals.ready(own.len());
+            let marginals = marginals.as_mut();
+            max_marginals(&network.tables[link.parent as usize].scores, &link.projection, marginals);
+            for (own, marginal) in own.iter_mut().zip(marginals) {
+                *own += *marginal;
+            }
+        }
+        let top = maximum(own);
+        let mut alive = top > f64::NEG_INFINITY;
+        if alive {
+            network.constant += top;
+            alive = network.constant > cut;
+            let slack = cut - network.constant;
+            for score in own.iter_mut() {
+                let lowered = *score - top;
+                *score = if lowered <= slack { f64::NEG_INFINITY } else { lowered };
+            }
+            for (link, marginals) in self.links.iter().zip(collected) {
+                let share = if link.onward[direction] { self.share } else { 0.0 };
+                let marginals = marginals.as_mut();
+                for (change, &score) in marginals.iter_mut().zip(&*own) {
+                    // A forbidden state is forbidden in every parent as well.
+                    let given = share * score - *change;
+                    *change = if score > f64::NEG_INFINITY { given } else { f64::NEG_INFINITY };
+                }
+                let parent = &mut network.tables[link.parent as usize].scores;
+                add_projected(parent, &link.projection, marginals);
+            }
+            let kept = self.kept[direction];
+            for score in own.iter_mut() {
+                *score = if *score > f64::NEG_INFINITY { kept * *score } else { *score };
+            }
+        }
+        held.put(self.child.scores(network));
+        alive
+    }
+}
+
+/// The best of each two entries that differ in the state of one variable, whose states lie `inner` apart.
+#[inline(always)]
+fn halve<const FROM: usize, const TO: usize>(scores: &[f64; FROM], inner: usize) -> [f64; TO] {
+    #[inline(always)]
+    fn at<const FROM: usize, const TO: usize>(scores: &[f64; FROM], inner: usize) -> [f64; TO] {
+        std::array::from_fn(|i| {
+            let below = i & (inner - 1);
+            let at = 2 * (i - below) + below;
+            larger(scores[at], scores[at + inner])
+        })
+    }
+    // The compiler wants to know the place.
+    match inner {
+        1 => at(scores, 1),
+        2 => at(scores, 2),
+        4 => at(scores, 4),
+        _ => at(scores, FROM / 2),
+    }
+}
+
+/// Each entry for both states of one more variable, whose states lie `inner` apart.
+#[inline(always)]
+fn double<const FROM: usize, const TO: usize>(scores: &[f64; FROM], inner: usize) -> [f64; TO] {
+    #[inline(always)]
+    fn at<const FROM: usize, const TO: usize>(scores: &[f64; FROM], inner: usize) -> [f64; TO] {
+        std::array::from_fn(|i| {
+            let below = i & (inner - 1);
+            scores[(i - below) / 2 / inner * inner + below]
+        })
+    }
+    match inner {
+        1 => at(scores, 1),
+        2 => at(scores, 2),
+        4 => at(scores, 4),
+        _ => at(scores, FROM),
+    }
+}
+
+#[inline(always)]
+fn add<const N: usize>(scores: &mut [f64], change: &[f64; N]) {
+    let scores: &mut [f64; N] = scores.try_into().expect("a change for each entry");
+    for (score, change) in scores.iter_mut().zip(change) {
+        *score += change;
+    }
+}
+
+/// Raises `out` to the best entries of a parent.
+#[inline(always)]
+fn max_marginals(scores: &[f64], projection: &Projection, out: &mut [f64]) {
+    let size = out.len();
+    match (projection, out) {
+        // One of two variables with two states: the other goes.
+        (&Projection::Variable { inner }, out @ [_, _]) if scores.len() == 4 => {
+            let four = scores.try_into().expect("four");
+            out.copy_from_slice(&halve::<4, 2>(four, 3 - inner));
+        }
         (Projection::Variable { inner: 1 }, [off, on]) => {
             for row in scores.as_chunks::<2>().0 {
                 (*off, *on) = (larger(row[0], *off), larger(row[1], *on));
@@ -247,6 +370,28 @@ fn max_marginals(scores: &[f64], projection: &Projection, size: usize, out: &mut
                 }
             }
         }
+        (&Projection::Without { joint: 2, inner }, out @ [_, _, _, _]) if scores.len() == 8 => {
+            let eight = scores.try_into().expect("eight");
+            out.copy_from_slice(&halve::<8, 4>(eight, inner));
+        }
+        (&Projection::TwoOfFour([first, second]), out) => {
+            let sixteen = scores.try_into().expect("four variables of two states");
+            out.copy_from_slice(&halve::<8, 4>(&halve::<16, 8>(sixteen, first), second));
+        }
+        (&Projection::Without { joint, inner: 1 }, out) => {
+            for (best, row) in out.iter_mut().zip(scores.chunks_exact(joint)) {
+                *best = maximum(row);
+            }
+        }
+        (&Projection::Without { joint, inner }, out) => {
+            for (out, slab) in out.chunks_exact_mut(inner).zip(scores.chunks_exact(joint * inner)) {
+                for row in slab.chunks_exact(inner) {
+                    for (best, &score) in out.iter_mut().zip(row) {
+                        *best = larger(score, *best);
+                    }
+                }
+            }
+        }
         (Projection::Table(entries), out) => {
             for (&score, &entry) in scores.iter().zip(entries) {
                 let best = &mut out[entry as usize];
@@ -256,8 +401,13 @@ fn max_marginals(scores: &[f64], projection: &Projection, size: usize, out: &mut
     }
 }
 
+#[inline(always)]
 fn add_projected(scores: &mut [f64], projection: &Projection, change: &[f64]) {
     match (projection, change) {
+        (&Projection::Variable { inner }, change @ [_, _]) if scores.len() == 4 => {
+            let change: &[f64; 2] = change.try_into().expect("two");
+            add(scores, &double::<2, 4>(change, 3 - inner));
+        }
         (Projection::Variable { inner: 1 }, &[off, on]) => {
             for row in scores.as_chunks_mut::<2>().0 {
                 *row = [row[0] + off, row[1] + on];
@@ -284,6 +434,30 @@ fn add_projected(scores: &mut [f64], projection: &Projection, change: &[f64]) {
                 }
             }
         }
+        (&Projection::Without { joint: 2, inner }, change @ [_, _, _, _]) if scores.len() == 8 => {
+            let change: &[f64; 4] = change.try_into().expect("four");
+            add(scores, &double::<4, 8>(change, inner));
+        }
+        (&Projection::TwoOfFour([first, second]), change) => {
+            let change: &[f64; 4] = change.try_into().expect("two variables of two states");
+            add(scores, &double::<8, 16>(&double::<4, 8>(change, second), first));
+        }
+        (&Projection::Without { joint, inner: 1 }, change) => {
+            for (row, change) in scores.chunks_exact_mut(joint).zip(change) {
+                for score in row {
+                    *score += change;
+                }
+            }
+        }
+        (&Projection::Without { joint, inner }, change) => {
+            for (slab, change) in scores.chunks_exact_mut(joint * inner).zip(change.chunks_exact(inner)) {
+                for row in slab.chunks_exact_mut(inner) {
+                    for (score, change) in row.iter_mut().zip(change) {
+                        *score += change;
+                    }
+                }
+            }
+        }
         (Projection::Table(entries), change) => {
             for (score, &entry) in scores.iter_mut().zip(entries) {
                 *score += change[entry as usize];
@@ -299,7 +473,26 @@ fn projection(network: &Network, parent: u32, child: Child) -> Projection {
             inner: scope.iter().rev().take_while(|&&u| u != v).map(|&u| network.sizes[u as usize]).product(),
         },
         Child::Table(t) => {
-            let steps = steps_within(scope, &network.tables[t as usize].scope, &network.sizes);
+            let narrow = &network.tables[t as usize].scope;
+            if scope.len() == 4 && narrow.len() == 2 && scope.iter().all(|&u| network.sizes[u as usize] == 2)
+            {
+                let places = (0..4).rev().filter(|&place| !narrow.contains(&scope[place]));
+                let [first, second] = [0, 1].map(|n| 1 << (3 - places.clone().nth(n).unwrap_or(0)));
+                return Projection::TwoOfFour([first, second >> 1]);
+            }
+            let states = |scope: &[u32]| scope.iter().map(|&u| network.sizes[u as usize]).product();
+            // What both begin with, and what both end with.
+            let before = scope.iter().zip(narrow).take_while(|(u, w)| u == w).count();
+            let after =
+                scope[before..].iter().rev().zip(narrow.iter().rev()).take_while(|(u, w)| u == w).count();
+            if before + after >= narrow.len() {
+                let inner = scope.len() - (narrow.len() - before);
+                return Projection::Without {
+                    joint: states(&scope[before..inner]),
+                    inner: states(&scope[inner..]),
+                };
+            }
+            let steps = steps_within(scope, narrow, &network.sizes);
             let mut walk = Walk::new(scope.iter().map(|&u| network.sizes[u as usize]).collect(), vec![steps]);
             let entries = (0..network.tables[parent as usize].scores.len())
                 .map(|_| {
@@ -381,17 +574,17 @@ fn conditional_best(
 ) {
     if let [a, b] = *table.scope {
         let width = network.sizes[b as usize];
-        let other = if a == v { b } else { a };
-        let fixed = assignment[other as usize];
-        for (state, best) in best.iter_mut().enumerate() {
-            let at = |free: usize| if a == v { state * width + free } else { free * width + state };
-            if fixed != usize::MAX {
-                *best = table.scores[at(fixed)];
-            } else {
-                for free in 0..network.sizes[other as usize] {
-                    *best = best.max(table.scores[at(free)]);
+        let fixed = assignment[if a == v { b } else { a } as usize];
+        let rows = table.scores.chunks_exact(width);
+        match (a == v, fixed) {
+            (true, usize::MAX) => best.iter_mut().zip(rows).for_each(|(best, row)| *best = maximum(row)),
+            (true, fixed) => best.iter_mut().zip(rows).for_each(|(best, row)| *best = row[fixed]),
+            (false, usize::MAX) => {
+                for row in rows {
+                    best.iter_mut().zip(row).for_each(|(best, &score)| *best = larger(score, *best));
                 }
             }
+            (false, fixed) => best.copy_from_slice(&table.scores[fixed * width..][..width]),
         }
         return;
     }

@@ -7,7 +7,7 @@
 use super::lift::{Lift, Step};
 use super::limits::Limits;
 use super::network::{Network, Table, Walk, steps_within, strides};
-use crate::oracle::lanes::maximum;
+use crate::oracle::lanes::{larger, maximum};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -228,13 +228,7 @@ impl Session {
             let mut best = vec![f64::NEG_INFINITY; extents[1]];
             let rows = table.scores.chunks_exact_mut(extents[1]);
             for ((row, &own), supported) in rows.zip(first).zip(&mut supported[0]) {
-                let mut best_here = f64::NEG_INFINITY;
-                for ((score, &other), best) in row.iter_mut().zip(second).zip(&mut best) {
-                    let sum = *score + own + other;
-                    *score = if sum > slack { *score } else { f64::NEG_INFINITY };
-                    *best = if sum > *best { sum } else { *best };
-                    best_here = if sum > best_here { sum } else { best_here };
-                }
+                let best_here = prune_row(row, own, second, slack, &mut best);
                 *supported = best_here > slack;
             }
             supported[1].iter_mut().zip(best).for_each(|(supported, best)| *supported = best > slack);
@@ -503,6 +497,31 @@ impl Session {
         let lift = Lift { variables, count: self.sizes.len(), steps: self.steps, parent };
         (network, Arc::new(lift))
     }
+}
+
+/// Forbids the entries of a row that are worth `slack` or less together with the scores of their variables, `own` and one
+/// of `others`; raises the best of each column, and returns that of the row.
+fn prune_row(row: &mut [f64], own: f64, others: &[f64], slack: f64, best: &mut [f64]) -> f64 {
+    const LANES: usize = 4;
+    let prune = |score: &mut f64, other: f64, best: &mut f64, best_here: &mut f64| {
+        let sum = *score + own + other;
+        *score = if sum > slack { *score } else { f64::NEG_INFINITY };
+        *best = larger(sum, *best);
+        *best_here = larger(sum, *best_here);
+    };
+    let mut lanes = [f64::NEG_INFINITY; LANES];
+    let (rows, rest) = row.as_chunks_mut::<LANES>();
+    let (columns, columns_rest) = others.as_chunks::<LANES>();
+    let (bests, bests_rest) = best.as_chunks_mut::<LANES>();
+    for ((row, others), best) in rows.iter_mut().zip(columns).zip(bests) {
+        for lane in 0..LANES {
+            prune(&mut row[lane], others[lane], &mut best[lane], &mut lanes[lane]);
+        }
+    }
+    for ((score, &other), best) in rest.iter_mut().zip(columns_rest).zip(bests_rest) {
+        prune(score, other, best, &mut lanes[0]);
+    }
+    lanes.into_iter().fold(f64::NEG_INFINITY, larger)
 }
 
 fn lower_to_zero(scores: &mut [f64]) -> Result<f64, Hopeless> {
