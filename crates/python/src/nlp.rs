@@ -47,8 +47,9 @@ impl Nlp {
         let layers = match layers {
             None => Pipeline::layers_of(&models).map_err(raise)?,
             Some(names) => {
-                if let Some(name) =
-                    names.iter().find(|name| !["tokens", "tags", "lemmas", "entities", "tree"].contains(&name.as_str()))
+                if let Some(name) = names
+                    .iter()
+                    .find(|name| !["tokens", "tags", "lemmas", "entities", "tree"].contains(&name.as_str()))
                 {
                     return Err(usage(format!(
                         "there is no layer `{name}`; the layers are tokens, tags, lemmas, entities, tree"
