@@ -46,6 +46,7 @@ def main(about, parts):
     parser.add_argument("--binary", type=Path, default=target / "consonant", help="the program that is measured")
     parser.add_argument("--seeds", type=int, default=3, help="how many seeds, samples or folds each figure is a mean of (default: 3)")
     parser.add_argument("--set", action="append", help="only this set of the data; may be given several times")
+    parser.add_argument("--most", type=int, help="so many sentences (topics, of summaries) of a set at most, where a table would have more: sooner, and another table")
     parser.add_argument("--figures", type=Path, default=Path("figures"), help="the folder for drawings (default: figures)")
     parser.add_argument("--cells", type=Path, help="a file that keeps what was measured: a run that was cut off goes on where it ended (remove it when the program has changed)")
     parser.add_argument("--quick", action="store_true", help="a few sentences of one set, a few iterations, one seed: shows that it runs, and no more")
@@ -70,6 +71,7 @@ class Experiment:
         self.quick, self.chosen, self.folder = arguments.quick, arguments.set, arguments.figures
         self.seeds = range(1, 2 if arguments.quick else arguments.seeds + 1)
         self.file = None if arguments.quick else arguments.cells
+        self.most = arguments.most
         self.cells = {}
         if self.file and self.file.exists():
             self.cells = dict(json.loads(line) for line in self.file.read_text(encoding="utf-8").splitlines())
@@ -87,6 +89,10 @@ class Experiment:
     def size(self, many, few):
         """How many of something: the second number with --quick."""
         return few if self.quick else many
+
+    def cap(self, many):
+        """So many, or as many as --most allows."""
+        return min(many, self.most or many)
 
     def run(self, *words):
         """Runs the program on one thread."""

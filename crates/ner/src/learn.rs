@@ -118,7 +118,10 @@ pub(crate) fn train(
     settings: &NerSettings,
     watch: &mut Watch<'_>,
 ) -> Result<Trained, NerError> {
-    let (sentences, dev, tags) = (data.items(), data.dev, data.tagged);
+    let (sentences, dev) = (data.items(), data.dev);
+    let given =
+        settings.template.as_ref().map(|file| read_file(file.path(), data.max_unpacked)).transpose()?;
+    let tags = data.tagged || given.as_deref().is_some_and(reads_tags);
     if tags && !(has_tags(sentences) && dev.is_none_or(has_tags)) {
         return Err(NerError::NoTags);
     }
@@ -129,16 +132,18 @@ pub(crate) fn train(
         let settings = &NerSettings { evidence: features.evidence, ..settings.clone() };
         return Lesson { sentences, dev, features, tags, settings, numbered: None, continued }.learn(watch);
     }
-    let NerSettings { clusters, gazetteers, vectors, template, .. } = settings;
+    let NerSettings { clusters, gazetteers, vectors, .. } = settings;
     let resources = Resources::read(clusters.as_ref(), gazetteers, vectors.as_ref(), |path| {
         Ok::<_, NerError>(open_file(path, data.max_unpacked)?)
     })?;
-    let templates = match template {
-        Some(file) => read_file(file.path(), data.max_unpacked)?,
-        None => built_in_templates(&resources, tags),
-    };
+    let templates = given.unwrap_or_else(|| built_in_templates(&resources, tags));
     let features = &Features::new(&templates, resources, tags, settings.evidence)?;
     Lesson { sentences, dev, features, tags, settings, numbered: None, continued: None }.learn(watch)
+}
+
+/// Whether templates name the column of tags, which the data then have: parts of speech, or what other models say of a word.
+fn reads_tags(templates: &str) -> bool {
+    templates.lines().any(|line| !line.starts_with('#') && (line.contains(",tag]") || line.contains(",tag,")))
 }
 
 /// A model can be gone on from with the features and the labels that it has.

@@ -306,9 +306,16 @@ fn a_model_of_tags_wants_tags() {
     let text = conllu("PROPN", "B-PER");
     let mut data = Data::new(&text);
     data.tagged = true;
-    let trained = Ner::train(&data, &NerSettings::new().min_count(1u32), &mut Watch::none()).unwrap();
+    let settings = NerSettings::new().min_count(1u32);
+    let trained = Ner::train(&data, &settings, &mut Watch::none()).unwrap();
     let model = Ner::open(&trained.open().unwrap()).unwrap();
     assert_eq!(model.reads(), Reads::Tags);
+    data.tagged = false;
+    let file = std::env::temp_dir().join(format!("consonant-tags-{}.template", std::process::id()));
+    std::fs::write(&file, "U00:%x[0,0]\nU01:%m[0,tag,\"^[^|]*\"]\n").unwrap();
+    let given = Ner::train(&data, &settings.template(Some(file.clone().into())), &mut Watch::none()).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(Ner::open(&given.open().unwrap()).unwrap().reads(), Reads::Tags);
     let options = NerOptions::new().marginals(true).n_best(2usize);
     let refused = model.decode(&mut conllu("_", "O"), &options).unwrap_err();
     assert!(refused.to_string().contains("--tagger MODEL"), "{refused}");

@@ -11,7 +11,7 @@ use std::time::Instant;
 use consonant_map::oracle::Oracle;
 use consonant_map::oracle::arborescence::{Arborescence, RootChildren, Workspace};
 use consonant_map::oracle::sequence::Sequence;
-use consonant_map::solver::subgradient::{self, StepRule};
+use consonant_map::solver::subgradient::{self, Steps};
 use consonant_map::solver::{Limits, Method};
 use consonant_map::{Ad3, Ad3Options, Binary, Certificate, FactorId, Gap, Graph, Solution, Status};
 use consonant_task::{Solver, Usage};
@@ -37,6 +37,8 @@ pub struct TreeDecoderOptions {
     /// Nodes of branch and bound at most, where AD3 leaves a gap. Training does without: there the tree
     /// matters, not its certificate.
     pub nodes: usize,
+    /// The first step of subgradient, in units of the largest score.
+    pub first_step: f64,
 }
 
 impl Default for TreeDecoderOptions {
@@ -47,6 +49,7 @@ impl Default for TreeDecoderOptions {
             root_children: RootChildren::One,
             max_iterations: None,
             nodes: 0,
+            first_step: 1.0,
         }
     }
 }
@@ -163,7 +166,7 @@ impl TreeDecoder {
         heads: &mut Vec<usize>,
     ) -> Result<Certificate, ParserError> {
         let has_ascent = matches!(self.options.method, Method::Ad3 | Method::Exact);
-        let is_fit = !parts.kinds().arbitrary_siblings && scores.iter().all(|score| score.is_finite());
+        let is_fit = scores.iter().all(|score| score.is_finite());
         if !has_ascent || !is_fit {
             return self.relax(parts, scores, heads);
         }
@@ -336,7 +339,8 @@ impl TreeDecoder {
             Method::Ad3 | Method::Exact => {}
             Method::Subgradient => {
                 let limits = Limits { max_iterations: self.options.max_iterations, ..Limits::default() };
-                return Ok(subgradient::solve(graph, StepRule::default(), &limits));
+                let steps = Steps { first: self.options.first_step, ..Steps::default() };
+                return Ok(subgradient::solve(graph, steps, &limits));
             }
             other => {
                 let name = Solver(other).name();

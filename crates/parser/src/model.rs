@@ -23,7 +23,7 @@ use crate::label::{self, LabelWorkspace};
 use crate::learn;
 use crate::parts::{PartKinds, TreeParts};
 use crate::prune::long::{LONGEST, LongWorkspace};
-use crate::prune::{Pruner, PruningWorkspace};
+use crate::prune::{Pruner, PruningLimits, PruningWorkspace};
 use crate::score::ScoreWorkspace;
 use crate::{ParserError, ParserOptions, ParserSettings};
 
@@ -79,6 +79,8 @@ struct Workspace {
     long: LongWorkspace,
     /// How probable the head of each word of the sentence parsed last is, by the model of single arcs.
     probabilities: Vec<f32>,
+    /// Candidate modifiers of a word at most.
+    modifiers: Option<usize>,
     arcs: Vec<(usize, usize)>,
     parts: TreeParts,
     scoring: ScoreWorkspace,
@@ -215,12 +217,14 @@ impl Parser {
     fn worker(&self, options: &ParserOptions) -> Worker<'_, Workspace> {
         let settings = &self.description.settings;
         let mut worker = self.workers.take(Workspace::default);
+        worker.modifiers = options.modifiers;
         worker.decoder.options = TreeDecoderOptions {
             method: options.decoder.map_or(solver::Method::Ad3, |Solver(method)| method),
             projective: settings.projective && options.decoder.is_none(),
             root_children: settings.root_children(),
             nodes: NODES,
             max_iterations: None,
+            first_step: options.first_step,
         };
         worker
     }
@@ -255,10 +259,11 @@ impl Parser {
 
     /// Finds the candidate arcs of a sentence with words, and scores its parts.
     fn score(&self, sentence: &Sentence, worker: &mut Workspace) -> Result<(), ParserError> {
-        let Workspace { encoded, pruning, arcs, parts, scoring, scores, .. } = worker;
+        let Workspace { encoded, pruning, modifiers, arcs, parts, scoring, scores, .. } = worker;
         let settings = &self.description.settings;
         encoded.load(sentence, &self.vocabulary);
-        self.pruner.prune(encoded, settings.pruning(), pruning, arcs)?;
+        let limits = PruningLimits { modifiers: *modifiers, ..settings.pruning() };
+        self.pruner.prune(encoded, limits, pruning, arcs)?;
         parts.rebuild(encoded.words(), arcs, self.kinds, settings.root_children())?;
         scoring.score(encoded, self.kinds, parts, &self.parts, scores);
         Ok(())

@@ -49,6 +49,11 @@ impl PartKinds {
         }
     }
 
+    /// Every kind.
+    pub fn full() -> Self {
+        Self { arbitrary_siblings: true, ..Self::of_order(3) }
+    }
+
     /// Whether there are only arcs.
     pub fn is_first_order(self) -> bool {
         self == Self::default()
@@ -123,6 +128,10 @@ impl Side {
 
     pub(crate) fn is_third_order(&self) -> bool {
         self.grand_siblings.is_some() || self.tri_siblings.is_some()
+    }
+
+    pub(crate) fn has_arbitrary_siblings(&self) -> bool {
+        self.arbitrary_siblings.is_some()
     }
 
     pub(crate) fn has_tri_siblings(&self) -> bool {
@@ -373,6 +382,7 @@ impl TreeParts {
         let end = side.modifiers() + 1;
         let is_on = |&j: &usize| j == end || heads[self.modifier(side, j) - 1] == side.head;
         let (mut two_back, mut back) = (None, 0);
+        let (mut on, mut count) = ([0; MOST_FOR_ARBITRARY_SIBLINGS], 0);
         let mut emit = |index: Option<usize>| {
             if let Some(index) = index {
                 part(index);
@@ -390,7 +400,9 @@ impl TreeParts {
                 emit(side.tri_sibling(i, back, j));
             }
             if j < end && side.arbitrary_siblings.is_some() {
-                (1..j).filter(is_on).for_each(|i| emit(side.arbitrary_sibling(i, j)));
+                on[..count].iter().for_each(|&i| emit(side.arbitrary_sibling(i, j)));
+                on[count] = j;
+                count += 1;
             }
             two_back = Some(back);
             back = j;

@@ -25,6 +25,8 @@ pub struct PruningLimits {
     pub heads: usize,
     /// None that is less probable than this share of the most probable one.
     pub share: f32,
+    /// At most so many words keep one and the same word as a candidate head, the most probable ones.
+    pub modifiers: Option<usize>,
 }
 
 /// The weights of the pruning model.
@@ -165,6 +167,22 @@ impl Pruner {
             }
             order.sort_unstable();
             arcs.extend(order.iter().map(|&h| (h, m + 1)));
+        }
+        if let Some(most) = limits.modifiers {
+            let best: Vec<usize> = complete.heads(links).collect();
+            let probability = |&(h, m): &(usize, usize)| marginals[(m - 1) * width + h];
+            // The root may be the head of any word, and what the best tree has stays.
+            let stays = |&(h, m): &(usize, usize)| h == 0 || best[m - 1] == h;
+            arcs.sort_unstable_by(|a, b| {
+                a.0.cmp(&b.0).then(probability(b).total_cmp(&probability(a))).then(a.1.cmp(&b.1))
+            });
+            let (mut head, mut count) = (0, 0);
+            arcs.retain(|arc| {
+                count = if arc.0 == head { count + 1 } else { 1 };
+                head = arc.0;
+                count <= most || stays(arc)
+            });
+            arcs.sort_unstable_by_key(|&(h, m)| (m, h));
         }
         Ok(())
     }

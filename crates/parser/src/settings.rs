@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::ops::Bound;
 use std::str::FromStr;
 
 use consonant_learn::settings::{Arity, InputFile, SettingValue};
@@ -31,6 +32,8 @@ consonant_task::names! {
         ArbitrarySiblings = "arbitrary-siblings",
         /// The heads of two neighbouring words.
         HeadBigrams = "head-bigrams",
+        /// All of these.
+        Full = "full",
     }
 }
 
@@ -51,7 +54,7 @@ consonant_task::settings! {
         /// 1: arcs; 2: siblings and grandparents; 3: grand-siblings, tri-siblings and head bigrams as well.
         order: usize = 3, "1|2|3" in 1.0..=3.0;
         /// Switches kinds of parts on or off: siblings, grandparents, grand-siblings, tri-siblings,
-        /// arbitrary-siblings, head-bigrams; with `-` before the name, off.
+        /// arbitrary-siblings, head-bigrams, or full, all of them; with `-` before the name, off.
         kinds: Switches<PartKind> = Switches::default(), "[-]KIND,…" as "parts", research;
         /// Looks for trees without crossing arcs; first order only.
         projective: bool = false, "";
@@ -93,6 +96,10 @@ consonant_task::settings! {
         /// How trees are found: ad3, subgradient or exact (default: ad3; for projective models, dynamic
         /// programming).
         decoder: Option<Solver> = None, "NAME";
+        /// Keeps at most so many candidate modifiers of a word, so that time grows with the length of sentences (default: all).
+        modifiers: Option<usize> = None, "J" in 1.0.., research;
+        /// The first step of subgradient, in units of the largest score.
+        first_step: f64 = 1.0, "STEP" in (Bound::Excluded(0.0), Bound::Unbounded), research;
         /// Adds how sure the model is of each head, in MISC as `HeadConfidence=0.87`: of all heads with this number,
         /// so many are right. Known from the dev data of the training, or from `consonant calibrate`.
         confidence: bool = false, "";
@@ -105,6 +112,10 @@ impl ParserSettings {
         let mut kinds = PartKinds::of_order(self.order);
         for &(kind, is_on) in &self.kinds.0 {
             *match kind {
+                PartKind::Full => {
+                    kinds = if is_on { PartKinds::full() } else { PartKinds::default() };
+                    continue;
+                }
                 PartKind::Siblings => &mut kinds.siblings,
                 PartKind::Grandparents => &mut kinds.grandparents,
                 PartKind::GrandSiblings => &mut kinds.grand_siblings,
@@ -132,7 +143,7 @@ impl ParserSettings {
     }
 
     pub(crate) fn pruning(&self) -> PruningLimits {
-        PruningLimits { heads: self.heads, share: self.share }
+        PruningLimits { heads: self.heads, share: self.share, modifiers: None }
     }
 
     /// The algorithm with its parameters, of which some have defaults of their own here.
@@ -268,6 +279,9 @@ mod tests {
             ..PartKinds::default()
         };
         assert_eq!(settings.part_kinds(), expected);
+        let mut full = ParserSettings::new().order(2usize);
+        full.set("kinds", &["full,-tri-siblings"]).unwrap();
+        assert_eq!(full.part_kinds(), PartKinds { tri_siblings: false, ..PartKinds::full() });
         let error = settings.set("kinds", &["uncles"]).unwrap_err().0;
         assert!(
             error.starts_with("--parts: expected siblings,") && error.ends_with("not `uncles`"),

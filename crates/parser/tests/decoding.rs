@@ -209,10 +209,10 @@ fn very_many_candidates_bound_the_work_and_the_certificate_says_so() {
         assert!(Some(found.bound()) >= found.value() && heads.len() == words);
         found
     };
-    // Twenty of forty words as heads of each: an iteration looks at so many pairs that there are few of them,
+    // Twenty of forty words as heads of each: an iteration looks at so many pairs that there are few of them beside those that get the ascent going again,
     // and no nodes.
     let found = decode(40, 50, &mut random);
-    assert!(found.iterations < 60 && found.status() == Status::Feasible, "{found:?}");
+    assert!(found.iterations < 80 && found.status() == Status::Feasible, "{found:?}");
     // Scores as random, but few candidates: all is done until the tree is proven.
     assert!(decode(12, 30, &mut random).is_optimal());
 }

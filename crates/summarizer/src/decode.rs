@@ -20,6 +20,8 @@ consonant_task::names! {
     pub enum Search {
         /// A relaxation, rounded, with a bound.
         Ad3 = "ad3",
+        /// The same relaxation by subgradient steps, for comparison.
+        Subgradient = "subgradient",
         /// Branch and bound to the end.
         Exact = "exact",
     }
@@ -46,8 +48,9 @@ consonant_task::settings! {
         /// Considers only the best-scored sentences, up to so many words in all (default: 1000, or 8 times
         /// the words of the summary).
         candidates: Option<usize> = None, "WORDS" in 1.0.., research;
-        /// ad3: relaxes and rounds, with a bound; exact: branch and bound to the end.
-        decoder: Search = Search::Ad3, "ad3|exact";
+        /// ad3: relaxes and rounds, with a bound; exact: branch and bound to the end; subgradient: AD3's relaxation by steps of subgradient,
+        /// for comparison.
+        decoder: Search = Search::Ad3, "ad3|exact|subgradient";
         /// Steps of the search and iterations of AD3 at most, together.
         max_iterations: usize = 1000, "N" in 1.0.., research;
         /// A proven distance to the best summary, relative to its value, that is good enough.
@@ -160,6 +163,21 @@ pub fn decode(
                 let built = ProblemGraph::new(problem, scores)?;
                 relax(&built, &mut rounding, options, start, (bound, steps))
             }
+        }
+        Search::Subgradient => {
+            let limits = solver::Limits {
+                max_iterations: Some(options.max_iterations),
+                time_limit: options.seconds(),
+                gap: options.gap,
+                ..solver::Limits::default()
+            };
+            let built = ProblemGraph::new(problem, scores)?;
+            let solution = solve(&built.graph, Method::Subgradient, &limits)?;
+            if solution.assignment().is_some() {
+                rounding.consider(&built.chosen(&solution));
+            }
+            rounding.round(&built.relaxed(&solution), false);
+            (solution.certificate.bound(), solution.certificate.iterations)
         }
         Search::Exact => {
             let limits = solver::Limits {

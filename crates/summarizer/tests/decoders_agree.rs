@@ -114,6 +114,9 @@ fn bounds_hold_and_exact_search_finds_the_best_of_all() {
         }
         met += usize::from((value(&relaxed) - best).abs() < 1e-9);
 
+        let steps = decode(&problem, &scores, &options.clone().decoder(Search::Subgradient)).unwrap();
+        assert!(value(&steps) <= best + 1e-9 && steps.certificate.bound() >= best - 1e-9, "round {round}");
+
         let exact = decode(&problem, &scores, &options.decoder(Search::Exact)).unwrap();
         assert_eq!(
             exact.certificate.status(),
@@ -184,7 +187,7 @@ fn scores_that_are_no_numbers_are_refused() {
     let mut random = Random(7);
     let (problem, good) = problem(&mut random, 1, false);
     for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        for decoder in [Search::Ad3, Search::Exact] {
+        for decoder in [Search::Ad3, Search::Subgradient, Search::Exact] {
             let mut scores = good.clone();
             scores.concepts[0] = wrong;
             let error = decode(&problem, &scores, &SummarizerOptions::new().decoder(decoder)).unwrap_err();

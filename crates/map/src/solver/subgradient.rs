@@ -20,6 +20,21 @@ pub enum StepRule {
     Halving,
 }
 
+/// How long the steps are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steps {
+    /// How they shrink.
+    pub rule: StepRule,
+    /// The first one, in units of the largest score.
+    pub first: f64,
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        Self { rule: StepRule::default(), first: 1.0 }
+    }
+}
+
 /// Iterations when no limit is given.
 const DEFAULT_ITERATIONS: usize = 1000;
 
@@ -27,7 +42,7 @@ const DEFAULT_ITERATIONS: usize = 1000;
 const ROUND_EVERY: usize = 10;
 
 /// Lowers the dual by subgradient steps and rounds on the way.
-pub fn solve(graph: &Graph, rule: StepRule, limits: &Limits) -> Solution {
+pub fn solve(graph: &Graph, steps: Steps, limits: &Limits) -> Solution {
     let start = Instant::now();
     let mut dual = Dual::new(graph);
     dual.read_scores(graph, &[]);
@@ -62,7 +77,8 @@ pub fn solve(graph: &Graph, rule: StepRule, limits: &Limits) -> Solution {
             break false;
         }
         let step = dual.scale
-            * match rule {
+            * steps.first
+            * match steps.rule {
                 StepRule::Harmonic => 1.0 / (1.0 + rises as f64),
                 StepRule::Halving => 0.5f64.powi(rises as i32),
             };

@@ -29,6 +29,7 @@ pub(crate) struct Core {
     /// How many automata there are; further ones are spare.
     heads: usize,
     chains: Vec<Chain>,
+    siblings: Vec<Siblings>,
     /// The scores of neighbouring heads, sequence after sequence.
     pairs: Vec<f64>,
     /// For each arc among the parts, its place here.
@@ -53,6 +54,15 @@ pub(crate) struct Chain {
     /// Their nodes.
     pub nodes: Range<usize>,
     pairs: Range<usize>,
+}
+
+/// Two open modifiers on one side that have a score together, others between them or not.
+#[derive(Debug, Clone)]
+pub(crate) struct Siblings {
+    /// Their number among all parts.
+    pub part: u32,
+    pub arcs: [u32; 2],
+    pub score: f64,
 }
 
 #[derive(Debug, Default)]
@@ -81,6 +91,7 @@ impl Core {
         self.number(parts, scores, live);
         self.link_neighbours(parts, scores, live);
         self.heads = 0;
+        self.siblings.clear();
         for sides in parts.sides().chunk_by(|a, b| a.head == b.head) {
             self.add_head(parts, scores, live, sides);
         }
@@ -89,6 +100,11 @@ impl Core {
 
     pub(crate) fn automata(&self) -> &[Automaton] {
         &self.automata[..self.heads]
+    }
+
+    /// Pairs of siblings that no automaton looks at, by their number.
+    pub(crate) fn siblings(&self) -> &[Siblings] {
+        &self.siblings
     }
 
     pub(crate) fn chains(&self) -> &[Chain] {
@@ -265,7 +281,7 @@ impl Core {
         live: &[bool],
         sides: &[Side],
     ) {
-        let Self { automata, heads, place, scores: own, constant, buffers, .. } = self;
+        let Self { automata, heads, place, scores: own, constant, siblings, buffers, .. } = self;
         let Buffers { sides: tables, members, links, incoming, places } = buffers;
         let first = sides[0].incoming.start;
         incoming.clear();
@@ -293,6 +309,22 @@ impl Core {
             members.push((side.modifiers() + 1, true));
             tables[at].modifiers = links[at].len();
             contract(parts, scores, side, incoming, members, &mut tables[at], places);
+            if side.has_arbitrary_siblings() {
+                let score = |i, j| side.arbitrary_sibling(i, j).map_or(0.0, |part| scores[part].into());
+                let links = &links[at];
+                *constant += settle_siblings(members, &mut tables[at], score, |open, score| {
+                    own[links[open] as usize] += score;
+                });
+                let open = || members.iter().filter(|member| member.1);
+                for ((&(j, _), &b), before) in open().zip(links).zip(0..) {
+                    for (&(i, _), &a) in open().zip(links).take(apart(&tables[at], before)) {
+                        let score = score(i, j);
+                        if let (Some(part), true) = (side.arbitrary_sibling(i, j), score != 0.0) {
+                            siblings.push(Siblings { part: part as u32, arcs: [a, b], score });
+                        }
+                    }
+                }
+            }
             if links[at].is_empty() {
                 // Nothing to choose: what the side is worth depends on the arc into the head alone.
                 for (&g, value) in incoming.iter().zip(&tables[at].pairs) {
@@ -426,6 +458,50 @@ fn contract<S: Copy + Into<f64>>(
     }
 }
 
+/// How many of the open modifiers before number `at` (from 0) are so far from it that no score of neighbours says that both are there.
+fn apart(table: &HeadSide, at: usize) -> usize {
+    at.saturating_sub(if table.triples.is_empty() { 1 } else { 2 })
+}
+
+/// Puts the scores of two siblings where they are exact: with two settled modifiers into the constant, which is returned, with one into
+/// the score of the open one, and between open modifiers that have none (with triples: one) between them into the tables.
+fn settle_siblings(
+    members: &[(usize, bool)],
+    table: &mut HeadSide,
+    score: impl Fn(usize, usize) -> f64,
+    mut of_open: impl FnMut(usize, f64),
+) -> f64 {
+    let (mut constant, mut open) = (0.0, 0);
+    // The last member is the end.
+    let members = &members[..members.len() - 1];
+    let size = pairs_below(table.modifiers + 2);
+    for (at, &(j, is_open)) in members.iter().enumerate() {
+        let mut number = 0;
+        for &(i, is_first_open) in &members[..at] {
+            match (is_first_open, is_open) {
+                (false, false) => constant += score(i, j),
+                (true, false) => of_open(number, score(i, j)),
+                (false, true) => of_open(open, score(i, j)),
+                (true, true) if number >= apart(table, open) => {
+                    let score = score(i, j);
+                    // In the tables they are counted from 1.
+                    let (a, b) = (number + 1, open + 1);
+                    for row in table.pairs.chunks_exact_mut(size) {
+                        row[pairs_below(b) + a] += score;
+                    }
+                    if b == a + 2 {
+                        table.triples[triples_below(b) + pairs_below(a + 1) + a] += score;
+                    }
+                }
+                _ => {}
+            }
+            number += usize::from(is_first_open);
+        }
+        open += usize::from(is_open);
+    }
+    constant
+}
+
 #[cfg(test)]
 impl Core {
     /// The value of a tree of open words' arcs.
@@ -438,6 +514,8 @@ impl Core {
             let on: Vec<u32> = (0..links.len() as u32).filter(|&link| is_on(links[link as usize])).collect();
             value += head.score(&vec![0.0; links.len()], &on);
         }
+        let both = self.siblings().iter().filter(|pair| pair.arcs.iter().all(|&arc| is_on(arc)));
+        value += both.map(|pair| pair.score).sum::<f64>();
         for chain in self.chains() {
             let mut pairs = self.pairs(chain).iter();
             for node in chain.nodes.start + 1..chain.nodes.end {

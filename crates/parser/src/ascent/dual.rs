@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::core::{Automaton, Chain, Core};
+use super::core::{Automaton, Chain, Core, Siblings};
 use super::graph::Link;
 use super::tree::PricedTree;
 use crate::automaton::PushWorkspace;
@@ -17,22 +17,26 @@ pub(crate) struct Dual {
     /// What every arc would have cost the tree then.
     pub slacks: Vec<f64>,
     messages: Vec<f64>,
-    /// What each kind of factor has: the tree, the sequences, automata of heads and of modifiers.
+    /// What each kind of factor has: the tree, the sequences, automata of heads and of modifiers, arc by arc; and pairs of
+    /// siblings, of which an arc may be in many, pair by pair.
     own: [Vec<f64>; KINDS],
     last: [Vec<f64>; KINDS],
     /// The arcs by their number among all parts, in this problem and in the one before it.
     arcs: Vec<u32>,
+    /// The pairs of siblings by their number among all parts.
+    siblings: Vec<u32>,
     /// How far rounding can have brought the bound below what it stands for.
     rounding: f64,
     is_backward: bool,
     workspace: Workspace,
 }
 
-const KINDS: usize = 4;
+const KINDS: usize = 5;
 pub(super) const TREE: usize = 0;
 pub(super) const CHAIN: usize = 1;
 pub(super) const OUTGOING: usize = 2;
 pub(super) const INCOMING: usize = 3;
+pub(super) const SIBLINGS: usize = 4;
 
 #[derive(Debug, Default)]
 struct Workspace {
@@ -56,14 +60,13 @@ impl Dual {
     pub(crate) fn load(&mut self, core: &Core, parts: &TreeParts, size: f64) {
         // An arc's score goes through a few additions in every factor and sweep. None of what is added is
         // larger than all scores together, with which the tree's price on arcs of the root compares.
-        self.rounding = 256.0 * f64::EPSILON * parts.arcs().len() as f64 * (1.0 + size);
+        let additions = parts.arcs().len() + 8 * core.siblings().len();
+        self.rounding = 256.0 * f64::EPSILON * additions as f64 * (1.0 + size);
         self.is_backward = false;
         self.arcs.clear();
         self.arcs.extend_from_slice(&core.arcs);
-        for own in &mut self.own {
-            own.clear();
-            own.resize(core.arcs.len(), 0.0);
-        }
+        self.clear(core);
+        self.name_siblings(core);
         self.messages.clone_from(&core.scores);
     }
 
@@ -71,10 +74,7 @@ impl Dual {
     /// more is on its way.
     pub(crate) fn narrow(&mut self, core: &Core) {
         std::mem::swap(&mut self.own, &mut self.last);
-        for own in &mut self.own {
-            own.clear();
-            own.resize(core.arcs.len(), 0.0);
-        }
+        self.clear(core);
         // Where each arc was: written over the numbers of the arcs before.
         let mut place = 0;
         for (at, &arc) in core.arcs.iter().enumerate() {
@@ -97,9 +97,29 @@ impl Dual {
                 self.own[kind][arc as usize] = self.last[kind][places[arc as usize] as usize];
             }
         }
+        // Of the pairs some are left, in the same order.
+        let mut before = self.siblings.iter().zip(self.last[SIBLINGS].chunks_exact(2));
+        for (pair, own) in core.siblings().iter().zip(self.own[SIBLINGS].chunks_exact_mut(2)) {
+            if let Some((_, last)) = before.find(|(part, _)| **part == pair.part) {
+                own.copy_from_slice(last);
+            }
+        }
+        self.name_siblings(core);
         self.arcs.clear();
         self.arcs.extend_from_slice(&core.arcs);
         self.settle(core);
+    }
+
+    fn clear(&mut self, core: &Core) {
+        for (kind, own) in self.own.iter_mut().enumerate() {
+            own.clear();
+            own.resize(if kind == SIBLINGS { 2 * core.siblings().len() } else { core.arcs.len() }, 0.0);
+        }
+    }
+
+    fn name_siblings(&mut self, core: &Core) {
+        self.siblings.clear();
+        self.siblings.extend(core.siblings().iter().map(|pair| pair.part));
     }
 
     /// Writes the scores that a factor has, link by link, as its oracle sees them.
@@ -126,8 +146,11 @@ impl Dual {
             core.scores
                 .iter()
                 .enumerate()
-                .map(|(arc, score)| score - self.own.iter().map(|own| own[arc]).sum::<f64>()),
+                .map(|(arc, score)| score - self.own[..SIBLINGS].iter().map(|own| own[arc]).sum::<f64>()),
         );
+        for (pair, own) in core.siblings().iter().zip(self.own[SIBLINGS].chunks_exact(2)) {
+            pair.arcs.iter().zip(own).for_each(|(&arc, own)| self.messages[arc as usize] -= own);
+        }
     }
 
     /// Lets every factor hand over a share of what it knows, the tree last; returns the bound, or nothing if
@@ -141,6 +164,9 @@ impl Dual {
         for at in 0..automata.len() {
             let at = if self.is_backward { automata.len() - 1 - at } else { at };
             bound += self.push_automaton(&automata[at], share);
+        }
+        for (pair, own) in core.siblings().iter().zip(self.own[SIBLINGS].chunks_exact_mut(2)) {
+            bound += push_siblings(pair, own, &mut self.messages);
         }
         self.is_backward = !self.is_backward;
         let tree = &mut self.own[TREE];
@@ -224,4 +250,21 @@ impl Dual {
         }
         value
     }
+}
+
+/// Hands over all that a pair of siblings knows, half of it to the first arc before the second has its part: with many pairs an
+/// arc's score would else get stuck in them. Returns what the pair is worth at most then.
+fn push_siblings(pair: &Siblings, own: &mut [f64], messages: &mut [f64]) -> f64 {
+    let [a, b] = pair.arcs.map(|arc| arc as usize);
+    let score = pair.score;
+    let (mut first, mut second) = (own[0] + messages[a], own[1] + messages[b]);
+    let total = (first, second);
+    // By how much being on is better than being off, whatever the other is.
+    let better = |own: f64, other: f64| own + (other + score).max(0.0) - other.max(0.0);
+    first -= 0.5 * better(first, second);
+    second -= better(second, first);
+    first -= better(first, second);
+    (own[0], own[1]) = (first, second);
+    (messages[a], messages[b]) = (total.0 - first, total.1 - second);
+    first.max(second).max(first + second + score).max(0.0)
 }

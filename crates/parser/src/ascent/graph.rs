@@ -7,12 +7,12 @@ use consonant_map::oracle::sequence::Sequence;
 use consonant_map::{Binary, FactorId, Graph};
 
 use super::core::{Automaton, Core};
-use super::dual::{CHAIN, INCOMING, OUTGOING, TREE, arcs_of};
+use super::dual::{CHAIN, INCOMING, OUTGOING, SIBLINGS, TREE, arcs_of};
 use super::tree::Nodes;
 use crate::ParserError;
 use crate::automaton::Head;
 
-/// A link of a factor: which kind of factor looks at the arc, and the arc.
+/// A link of a factor: which kind of factor looks at the arc, and the arc (for pairs of siblings, the place among their links).
 pub(crate) type Link = (usize, u32);
 
 /// The factor graph of one core after the other, in the same memory: a binary variable for each arc.
@@ -49,6 +49,11 @@ impl CoreGraph {
             let id = self.graph.oracle(own, links.iter().map(|&arc| self.arcs[arc as usize]))?;
             let kind = |link: usize| if link < *incoming { INCOMING } else { OUTGOING };
             self.add(id, links.iter().enumerate().map(|(link, &arc)| (kind(link), arc)));
+        }
+        for (at, pair) in core.siblings().iter().enumerate() {
+            let [a, b] = pair.arcs.map(|arc| self.arcs[arc as usize]);
+            let id = self.graph.pair(a, b, pair.score)?;
+            self.add(id, [2 * at, 2 * at + 1].into_iter().map(|link| (SIBLINGS, link as u32)));
         }
         for chain in core.chains() {
             self.states.clear();
