@@ -223,7 +223,7 @@ fn a_text_in_another_language_is_noticed() {
                 Arlington, Virginia; Kurt Gödel, logician, Princeton; notes for the meeting on Tuesday, budget, any other business, tea.";
     let english = "The dog ran over the street, and the cat sat on the roof and watched him until he was gone behind the houses. \
                    Then she fell asleep again and dreamt of fish that swam in the garden.";
-    let chat = "[10:03] anna: hey bob, r u coming 2nite?\n[10:04] bob: nope, gotta work @ the lab #sad\n[10:05] anna: 410 U.S. 113 (1973), 12(b)(6), \
+    let chat = "[10:03] anna: hey bob, are you coming to the lab?\n[10:04] bob: nope, gotta work #sad\n[10:05] anna: 410 U.S. 113 (1973), 12(b)(6), \
                 Smith v. Jones, Deloitte, KPMG, Acme Widgets, Kate Olsen, Van Damme, Xi Jinping, Biden\n";
     for (text, warns) in
         [(german, true), (english, false), (list, false), (chat, false), ("Guten Morgen!", false)]
@@ -318,7 +318,7 @@ fn every_format_is_written() {
     let records = conllu(text, &["--format", "jsonl"]);
     assert_eq!(records.lines().count(), 2);
     assert!(
-        records.starts_with("{\"schema\":2,\"doc\":\"<stdin>\",\"text\":\"Ann can't row.\""),
+        records.starts_with("{\"schema\":2,\"doc\":\"<stdin>\",\"id\":\"1\",\"text\":\"Ann can't row.\""),
         "{records}"
     );
     let picture = conllu(text, &["--format", "pretty"]);
@@ -392,6 +392,42 @@ fn what_a_user_knows_holds() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(code) && said.contains(expected), "{said}");
     }
+}
+
+#[test]
+fn sentences_have_ids_and_say_what_is_proven_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a story.txt");
+    std::fs::write(&file, "Ann Smith lives in Kiel. Smith likes it.\n\nBob, too.\n").unwrap();
+    let (path, clean) = (file.to_str().unwrap(), file.to_str().unwrap().replace(['/', ' '], "_"));
+    let output = run(b"", &[path, "--certificate", "--format", "jsonl"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    for (number, line) in lines.lines().enumerate() {
+        let sentence: serde_json::Value = serde_json::from_str(line).unwrap();
+        schema::check(&sentence);
+        assert_eq!(sentence["id"], format!("{clean}-{}", number + 1));
+        for layer in ["entities", "tree"] {
+            let certificate = &sentence["certificate"][layer];
+            assert_eq!(certificate["status"], "optimal", "{line}");
+            assert!(certificate["value"].as_f64() <= certificate["bound"].as_f64(), "{line}");
+        }
+    }
+    // CoNLL-U says the same, in this order, and makes the same JSON.
+    let rows = run(b"", &[path, "--certificate", "--format", "conllu"]).stdout;
+    let rows = String::from_utf8(rows).unwrap();
+    let keys: Vec<&str> = rows
+        .lines()
+        .take_while(|line| line.starts_with('#'))
+        .map(|line| line[2..].split(" = ").next().unwrap())
+        .collect();
+    assert_eq!(keys, ["newdoc id", "newpar", "sent_id", "text", "certificate"], "{rows}");
+    let read: Vec<_> = consonant::text::SentenceReader::conllu(rows.as_bytes(), "rows")
+        .map(|sentence| consonant::text::jsonl::SentenceRecord::from(&sentence.unwrap()))
+        .collect();
+    let told = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["certificate"].clone();
+    assert!(lines.lines().zip(&read).all(|(line, read)| told(line) == serde_json::json!(read.certificate)));
+    assert_eq!(read.len(), 3);
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn a_table_is_the_same_by_every_way() {
     with(&["a.parquet", "-o", "a.conllu"]);
     let trees = String::from_utf8(read("a.conllu")).unwrap();
     assert!(
-        trees.starts_with("# newdoc id = 0\n# newpar\n# text = Ann Smith met 0 people"),
+        trees.starts_with("# newdoc id = 0\n# newpar\n# sent_id = 0-1\n# text = Ann Smith met 0 people"),
         "{}",
         &trees[..80]
     );

@@ -12,6 +12,7 @@ use consonant_task::{Annotate, Answered, Failure, Reads, Task, Unit};
 use consonant_text::plain::{Passage, PassageReader};
 use consonant_text::{Document, Sentence};
 use rayon::prelude::*;
+use serde_json::{Map, Value, json};
 
 use crate::{Error, Lemmatizer, Models, Ner, Parser, Segmenter, Tagger};
 
@@ -61,6 +62,8 @@ pub struct Pipeline {
     parser: Option<Parser>,
     /// Whether the layers say how sure they are.
     confidence: bool,
+    /// Whether sentences say what is proven of them.
+    certified: bool,
 }
 
 /// Bytes of text that are annotated together, at least, if there are as many.
@@ -117,7 +120,7 @@ impl Pipeline {
             .keep_lemmas(!layers.lemmas && !is_read)
             .keep_feats(!layers.tags && !is_read);
         let lemmatizer = lemmatizer.map(|lemmatizer| (lemmatizer, kept));
-        Ok(Self { segmenter, tagger, lemmatizer, names, parser, confidence: false })
+        Ok(Self { segmenter, tagger, lemmatizer, names, parser, confidence: false, certified: false })
     }
 
     /// The same pipeline for texts whose sentences or tokens are known.
@@ -132,6 +135,14 @@ impl Pipeline {
     #[must_use]
     pub fn with_confidence(mut self) -> Self {
         self.confidence = true;
+        self
+    }
+
+    /// The same pipeline whose sentences say what is proven of their names and trees (a comment `certificate`, and a field in
+    /// JSON). Names that agree are found together, and all sentences of a group have the same certificate.
+    #[must_use]
+    pub fn with_certificates(mut self) -> Self {
+        self.certified = true;
         self
     }
 
@@ -230,7 +241,35 @@ impl Pipeline {
             let options = ParserOptions::new().confidence(self.confidence);
             certificates.tree = parser.decode(sentences, &options).map_err(Error::task)?;
         }
+        if self.certified {
+            self.write_certificates(sentences, &certificates)?;
+        }
         Ok(certificates)
+    }
+
+    fn write_certificates(
+        &self,
+        sentences: &mut [Sentence],
+        certificates: &Certificates,
+    ) -> Result<(), Error> {
+        let groups = self.names.as_ref().map_or_else(Vec::new, |names| names.groups(sentences));
+        let entities = groups.iter().zip(&certificates.entities);
+        let entities = entities.flat_map(|(group, unit)| group.iter().map(move |&number| (number, unit)));
+        let mut told = vec![Map::new(); sentences.len()];
+        for (layer, number, unit) in entities
+            .map(|(number, unit)| ("entities", number, unit))
+            .chain(certificates.tree.iter().enumerate().map(|(number, unit)| ("tree", number, unit)))
+        {
+            let of = &unit.certificate;
+            let certificate = json!({"status": of.status(), "value": of.value(), "bound": of.bound()});
+            told[number].insert(layer.to_owned(), certificate);
+        }
+        for (sentence, told) in sentences.iter_mut().zip(told).filter(|(_, told)| !told.is_empty()) {
+            sentence
+                .set_comment("certificate", Some(&Value::Object(told).to_string()))
+                .map_err(Error::task)?;
+        }
+        Ok(())
     }
 
     fn find_names(&self, sentences: &mut [Sentence], certificates: &mut Certificates) -> Result<(), Error> {
@@ -258,7 +297,7 @@ impl Pipeline {
         &self,
         stream: impl Read,
         name: &Arc<str>,
-        mut each: impl FnMut(&[Sentence], Certificates) -> Result<(), E>,
+        mut each: impl FnMut(&mut [Sentence], Certificates) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut reader = PassageReader::new(stream, Arc::clone(name));
         let (mut passages, mut document) = (Vec::new(), 0);
@@ -286,7 +325,7 @@ impl Pipeline {
                 .collect();
             let mut sentences: Vec<Sentence> = pieces?.into_iter().flatten().collect();
             let certificates = self.annotate_sentences(&mut sentences)?;
-            each(&sentences, certificates)?;
+            each(&mut sentences, certificates)?;
         }
     }
 

@@ -286,6 +286,18 @@ impl Ner {
         ties
     }
 
+    /// The sentences that are decoded together, in the order of the units of decoding.
+    pub fn groups(&self, sentences: &[Sentence]) -> Vec<Vec<usize>> {
+        match &self.agreement {
+            Agreement::Words { scope: Scope::Document, .. } => {
+                ranges(sentences).into_iter().map(Iterator::collect).collect()
+            }
+            Agreement::Words { scope: Scope::Set, .. } => vec![(0..sentences.len()).collect()],
+            Agreement::Patterns { layout, .. } => layout.groups(sentences),
+            Agreement::None => (0..sentences.len()).map(|sentence| vec![sentence]).collect(),
+        }
+    }
+
     /// Scores of what agrees, as much as agreement counts.
     fn strengthened(&self, scores: &[f32]) -> Vec<f32> {
         scores.iter().map(|score| self.strength * score).collect()
@@ -328,12 +340,9 @@ impl Ner {
     ) -> Result<Vec<Answer>, NerError> {
         match &self.agreement {
             Agreement::None => Ok(Vec::new()),
-            Agreement::Words { ordinary, chain, scope, scale, .. } => {
+            Agreement::Words { ordinary, chain, scale, .. } => {
                 let method = method.unwrap_or(Method::Subgradient);
-                let groups = match scope {
-                    Scope::Document => ranges(sentences).into_iter().map(Iterator::collect).collect(),
-                    Scope::Set => vec![(0..sentences.len()).collect()],
-                };
+                let groups = self.groups(sentences);
                 let transitions: Vec<f32> =
                     pair_scores(chain, None).iter().map(|score| scale * score).collect();
                 self.agree_by_words(sentences, readings, groups, (ordinary, &transitions), method)

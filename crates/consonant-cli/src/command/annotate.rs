@@ -15,7 +15,7 @@ use consonant::arrow::table::{Columns, TableReader, is_parquet};
 use consonant::draw::terminal::Terminal;
 use consonant::segmenter::SegmenterOptions;
 use consonant::summarizer::looks_english;
-use consonant::text::input::Input;
+use consonant::text::input::{Input, STDIN};
 use consonant::text::{Format as InputFormat, Sentence, SentenceReader};
 use consonant::{Layers, Models, Pipeline, Proofs};
 
@@ -67,6 +67,10 @@ pub struct Annotate {
     /// Say how sure the models are of tags, names and heads: in MISC, and beside them in JSONL.
     #[arg(long)]
     confidence: bool,
+    /// Say beside each sentence what is proven of its names and its tree: in a comment, and in JSONL under
+    /// `certificate`.
+    #[arg(long)]
+    certificate: bool,
     /// Names of a type that the text may speak of, one a line; a hint to the recognizer, which the sentence may
     /// outweigh. Can be given several times.
     #[arg(long, value_name = "TYPE=FILE", value_parser = listed)]
@@ -172,8 +176,8 @@ impl Annotate {
         };
         let known = self.known.settings()?;
         let made = format!(
-            "{layers:?} {format:?} {columns:?} {:?} {known:?} {} {:?} {:?}",
-            self.rows_per_file, self.confidence, self.gazetteer, self.overrides
+            "{layers:?} {format:?} {columns:?} {:?} {known:?} {} {} {:?} {:?}",
+            self.rows_per_file, self.confidence, self.certificate, self.gazetteer, self.overrides
         );
         let mut pipeline = Pipeline::open(&models, layers)?.knowing(known);
         if let Some(misfit) = pipeline.misfit() {
@@ -181,6 +185,9 @@ impl Annotate {
         }
         if self.confidence {
             pipeline = pipeline.with_confidence();
+        }
+        if self.certificate {
+            pipeline = pipeline.with_certificates();
         }
         for (kind, path) in &self.gazetteer {
             let input = context.open_whole(path)?;
@@ -308,8 +315,12 @@ impl Work<'_> {
                 Ok(())
             }
             Source::Text(input) => {
-                let name = Arc::clone(input.name());
-                self.pipeline.stream(input, &name, |sentences, _| write(sentences, &name, writer))
+                let (name, mut before) = (Arc::clone(input.name()), 0);
+                let id = if &*name == STDIN { "" } else { &*name };
+                self.pipeline.stream(input, &name, |sentences, _| {
+                    give_ids(sentences, id, &mut before);
+                    write(sentences, &name, writer)
+                })
             }
         }
     }
@@ -365,6 +376,23 @@ impl Work<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Says which document and which sentences these are; `before` are those of the document that came earlier.
+fn give_ids(sentences: &mut [Sentence], document: &str, before: &mut usize) {
+    let short: String =
+        document.chars().map(|c| if c.is_whitespace() || c == '/' { '_' } else { c }).collect();
+    for sentence in sentences {
+        *before += 1;
+        // What cannot stand in a comment is left out there; other formats have it.
+        if *before == 1 && !document.is_empty() {
+            let _ = sentence.set_document_id(document);
+        }
+        let _ = match short.is_empty() {
+            true => sentence.set_id(&before.to_string()),
+            false => sentence.set_id(&format!("{short}-{before}")),
+        };
     }
 }
 

@@ -9,6 +9,18 @@ pub fn check(sentence: &Value) {
     keep(sentence, &schema, &schema, "sentence");
 }
 
+fn is(value: &Value, kind: &str) -> bool {
+    match kind {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "number" => value.is_number(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "null" => value.is_null(),
+        other => panic!("the test does not know the type {other}"),
+    }
+}
+
 fn keep(value: &Value, schema: &Value, root: &Value, at: &str) {
     for (rule, wanted) in schema.as_object().expect("a schema") {
         match (rule.as_str(), wanted) {
@@ -19,16 +31,13 @@ fn keep(value: &Value, schema: &Value, root: &Value, at: &str) {
                 keep(value, definition, root, at);
             }
             ("const", wanted) => assert_eq!(value, wanted, "{at}"),
+            ("enum", Value::Array(all)) => assert!(all.contains(value), "{at}: {value}"),
             ("type", Value::String(kind)) => {
-                let is = match kind.as_str() {
-                    "object" => value.is_object(),
-                    "array" => value.is_array(),
-                    "string" => value.is_string(),
-                    "number" => value.is_number(),
-                    "integer" => value.is_u64() || value.is_i64(),
-                    other => panic!("the test does not know the type {other}"),
-                };
-                assert!(is, "{at}: expected {kind}, came {value}");
+                assert!(is(value, kind), "{at}: expected {kind}, came {value}");
+            }
+            ("type", Value::Array(kinds)) => {
+                let fits = kinds.iter().any(|kind| is(value, kind.as_str().expect("a type")));
+                assert!(fits, "{at}: expected one of {kinds:?}, came {value}");
             }
             ("minimum", least) => assert!(value.as_f64() >= least.as_f64(), "{at}: {value}"),
             ("required", Value::Array(names)) => {

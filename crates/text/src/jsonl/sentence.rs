@@ -2,6 +2,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::record::{Record, Source, sourced};
 use crate::document::{CharOffsets, Document};
@@ -30,7 +31,7 @@ pub struct SentenceRecord {
     /// Its text.
     #[serde(default)]
     pub text: String,
-    /// Its comments but those that say id and text, with the `#`.
+    /// Its comments but those that say id, text and certificate, with the `#`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub comments: Vec<String>,
     /// The words.
@@ -44,6 +45,9 @@ pub struct SentenceRecord {
     /// Entities as spans over words.
     #[serde(default)]
     pub entities: Vec<EntityRecord>,
+    /// What is proven of its layers, if that was asked: in CoNLL-U the comment `# certificate = {…}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<Map<String, Value>>,
     #[serde(skip)]
     source_line: Source,
 }
@@ -256,13 +260,12 @@ impl From<&Sentence> for SentenceRecord {
                 }
             })
             .collect();
-        let comments = sentence
-            .comments()
-            .filter(|comment| {
-                ["sent_id", "text"].iter().all(|key| crate::sentence::comment_value(comment, key).is_none())
-            })
-            .map(str::to_owned)
-            .collect();
+        let certificate = sentence.comment("certificate").and_then(|text| serde_json::from_str(text).ok());
+        let keys = ["sent_id", "text", "certificate"];
+        let keys = if certificate.is_some() { &keys[..] } else { &keys[..2] };
+        let is_other =
+            |comment: &&str| keys.iter().all(|key| crate::sentence::comment_value(comment, key).is_none());
+        let comments = sentence.comments().filter(is_other).map(str::to_owned).collect();
         SentenceRecord {
             schema: SCHEMA,
             doc: None,
@@ -273,6 +276,7 @@ impl From<&Sentence> for SentenceRecord {
             multiword,
             empty,
             entities,
+            certificate,
             source_line: Source::default(),
         }
     }
@@ -346,7 +350,13 @@ impl SentenceRecord {
         for comment in &self.comments {
             head.raw_comment(comment);
         }
-        for (key, value) in [("sent_id", self.id.as_deref()), ("text", Some(self.text.as_str()))] {
+        let certificate = self.certificate.clone().map(|certificate| Value::Object(certificate).to_string());
+        let keys = [
+            ("sent_id", self.id.as_deref()),
+            ("text", Some(self.text.as_str())),
+            ("certificate", certificate.as_deref()),
+        ];
+        for (key, value) in keys {
             if let Some(value) = value.filter(|value| !value.is_empty()) {
                 head.comment(key, value);
             }

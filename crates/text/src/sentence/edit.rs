@@ -139,6 +139,18 @@ impl Sentence {
         Ok(())
     }
 
+    /// Says which sentence this is: `# sent_id = …` stands before the text.
+    pub fn set_id(&mut self, id: &str) -> Result<(), EditError> {
+        self.set_comment("sent_id", Some(id))?;
+        let place = |key| self.comments().position(|comment| comment_value(comment, key).is_some());
+        if let (Some(text), Some(own)) = (place("text"), place("sent_id"))
+            && text < own
+        {
+            self.comments[text..=own].rotate_right(1);
+        }
+        Ok(())
+    }
+
     /// Says which document starts here: `# newdoc id = …` takes the place of `# newdoc`, or stands before all other comments.
     pub fn set_document_id(&mut self, id: &str) -> Result<(), EditError> {
         if id.is_empty() || id.contains(['\n', '\r']) {

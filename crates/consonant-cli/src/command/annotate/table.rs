@@ -9,8 +9,8 @@ use consonant::arrow::{Batch, table::Row};
 use consonant::text::Sentence;
 use rayon::prelude::*;
 
-use super::Work;
 use super::writer::Writer;
+use super::{Work, give_ids};
 
 /// Rows that are annotated, in the form in which they are written.
 enum Made {
@@ -64,8 +64,7 @@ impl Work<'_> {
         let document = |row: Row<'_>| {
             let id = row.id.unwrap_or_default();
             let mut sentences = row.text.map_or(Ok(Vec::new()), |text| self.pipeline.sentences(text))?;
-            // What cannot stand in a comment is left out there; other formats have it.
-            let _ = sentences.first_mut().map(|sentence| sentence.set_document_id(&id));
+            give_ids(&mut sentences, &id, &mut 0);
             Ok((id, sentences))
         };
         rows.into_par_iter().map(document).collect::<Result<_, _>>().map(Made::Documents)
