@@ -57,7 +57,7 @@ proptest! {
     }
 
     #[test]
-    fn soft_constraints(scores in prop::collection::vec(-4i8..=4, 3), kind in 0..6usize, penalty in 0u8..5) {
+    fn soft_constraints(scores in prop::collection::vec(-4i8..=4, 3), kind in 0..9usize, penalty in 0u8..5) {
         let scores: Vec<f64> = scores.into_iter().map(f64::from).collect();
         let (mut stated, mut literals) = problem(&scores);
         let costs = vec![1.0, 2.0, 3.0];
@@ -68,6 +68,9 @@ proptest! {
             Kind::Implies,
             Kind::Budget { limit: 1 },
             Kind::Knapsack { costs: costs.clone(), limit: 3.0 },
+            Kind::OrWithOutput,
+            Kind::AndWithOutput,
+            Kind::XorWithOutput,
         ];
         let kind = kinds[kind].clone();
         if kind == Kind::Implies {
@@ -83,6 +86,9 @@ proptest! {
                 Kind::AtMostOne | Kind::Budget { .. } => count <= 1,
                 Kind::AtLeastOne => count >= 1,
                 Kind::Implies => !states[0] || states[1],
+                Kind::OrWithOutput => (states[0] || states[1]) == states[2],
+                Kind::AndWithOutput => (states[0] && states[1]) == states[2],
+                Kind::XorWithOutput => !(states[0] && states[1]) && (states[0] != states[1]) == states[2],
                 _ => cost <= 3.0,
             };
             if holds { 0.0 } else { -f64::from(penalty) }

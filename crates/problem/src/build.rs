@@ -250,14 +250,35 @@ impl Problem {
             return Err(Malformed(format!("there is no factor {factor}")));
         };
         let ones = vec![1.0; literals.len()];
-        // A clause that one more literal satisfies; a sum that one more literal lets be as large as it can be.
-        let (clause, sum) = match &kind {
-            Kind::AtLeastOne => (Some(literals.clone()), None),
-            Kind::Implies => (Some(vec![!literals[0], literals[1]]), None),
-            Kind::AtMostOne => (None, Some((ones, 1.0))),
-            Kind::ExactlyOne => (Some(literals.clone()), Some((ones, 1.0))),
-            Kind::Budget { limit } => (None, Some((ones, *limit as f64))),
-            Kind::Knapsack { costs, limit } => (None, Some((costs.clone(), *limit))),
+        // The output and its inputs, in the sense in which the output is their OR.
+        let or = || {
+            let negate = |literal: Literal| if kind == Kind::AndWithOutput { !literal } else { literal };
+            let (output, inputs) = literals.split_last()?;
+            Some((negate(*output), inputs.iter().map(|&input| negate(input)).collect::<Vec<_>>()))
+        };
+        // Clauses that one more literal satisfies; a sum that one more literal lets be as large as it can be.
+        let (clauses, sum) = match &kind {
+            Kind::AtLeastOne => (vec![literals], None),
+            Kind::Implies => (vec![vec![!literals[0], literals[1]]], None),
+            Kind::AtMostOne => (Vec::new(), Some((literals, ones, 1.0))),
+            Kind::ExactlyOne => (vec![literals.clone()], Some((literals, ones, 1.0))),
+            Kind::XorWithOutput => {
+                let mut literals = literals;
+                if let Some(output) = literals.last_mut() {
+                    *output = !*output;
+                }
+                (vec![literals.clone()], Some((literals, ones, 1.0)))
+            }
+            Kind::OrWithOutput | Kind::AndWithOutput => {
+                let Some((output, inputs)) = or() else {
+                    return Err(Malformed(format!("factor {factor} has no output")));
+                };
+                let mut clauses: Vec<_> = inputs.iter().map(|&input| vec![!input, output]).collect();
+                clauses.push(inputs.into_iter().chain([!output]).collect());
+                (clauses, None)
+            }
+            Kind::Budget { limit } => (Vec::new(), Some((literals, ones, *limit as f64))),
+            Kind::Knapsack { costs, limit } => (Vec::new(), Some((literals, costs.clone(), *limit))),
             other => {
                 return Err(Malformed(format!("a factor of kind {} cannot be softened", other.name())));
             }
@@ -265,14 +286,13 @@ impl Problem {
         let broken = self.binary(self.fresh(&format!("broken{factor}")), -penalty);
         self.penalties.push(broken.variable);
         let mut softened = Vec::new();
-        if let Some(mut clause) = clause {
+        for mut clause in clauses {
             clause.push(broken);
             softened.push(Factor { kind: Kind::AtLeastOne, literals: clause, scope: Vec::new() });
         }
-        if let Some((mut costs, limit)) = sum {
+        if let Some((mut over, mut costs, limit)) = sum {
             let most: f64 = costs.iter().sum();
             costs.push((most - limit).max(0.0));
-            let mut over = literals;
             over.push(!broken);
             let limit = limit.max(most);
             softened.push(Factor {

@@ -493,7 +493,7 @@ impl Run<'_> {
             };
             let converged = residuals.primal < options.residual && residuals.dual < options.residual;
             let last = converged || self.iteration >= options.max_iterations || options.stop.is_raised();
-            if self.iteration % options.report_every.max(1) == 0 || last {
+            if last || self.iteration.is_multiple_of(options.report_every.max(1)) {
                 let dual = &mut self.state.dual;
                 let looks = self.iteration >= AVERAGE_EVERY[1]
                     && (last || self.iteration.is_multiple_of(AVERAGE_EVERY[1]));
