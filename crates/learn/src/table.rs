@@ -383,6 +383,9 @@ pub struct HashKernel {
     mask: u64,
 }
 
+/// So many halves are gathered at a time, and become singles in vector registers.
+const BLOCK: usize = 64;
+
 impl HashKernel {
     /// The weight index of a key in a kernel of 2^`bits` weights; training uses the same.
     #[inline]
@@ -424,18 +427,23 @@ impl HashKernel {
     /// Appends the weights of many keys of 32 bits. The keys of a whole example at once keep more reads from
     /// memory under way than sums over the few keys of a part.
     pub fn gather(&self, keys: &[u32], out: &mut Vec<f32>) {
-        let mask = self.mask as usize;
         match &self.weights {
-            Stored::Single(weights) => out.extend(keys.iter().map(|&key| weights[key as usize & mask])),
+            Stored::Single(weights) => {
+                let weights: &[f32] = weights;
+                out.extend(keys.iter().map(|&key| weights[key as usize & (weights.len() - 1)]));
+            }
             Stored::Half(weights) => {
                 let weights: &[u16] = weights;
-                let mut found = [0; 256];
-                for keys in keys.chunks(found.len()) {
+                // As long as `found` is full, its length is known, and so is that no key is outside.
+                let (full, rest) = keys.as_chunks::<BLOCK>();
+                let mut found = [0; BLOCK];
+                for keys in full {
                     for (found, &key) in found.iter_mut().zip(keys) {
-                        *found = weights[key as usize & mask];
+                        *found = weights[key as usize & (weights.len() - 1)];
                     }
-                    out.extend(found[..keys.len()].iter().map(|&bits| single(bits)));
+                    out.extend_from_slice(&found.map(single));
                 }
+                out.extend(rest.iter().map(|&key| single(weights[key as usize & (weights.len() - 1)])));
             }
         }
     }

@@ -130,6 +130,10 @@ impl Side {
         self.grand_siblings.is_some() || self.tri_siblings.is_some()
     }
 
+    pub(crate) fn has_grand_siblings(&self) -> bool {
+        self.grand_siblings.is_some()
+    }
+
     pub(crate) fn has_arbitrary_siblings(&self) -> bool {
         self.arbitrary_siblings.is_some()
     }

@@ -73,6 +73,14 @@ struct Buffers {
     links: [Vec<u32>; 2],
     /// The arcs into the head that are left, by their number on its sides.
     incoming: Vec<Option<usize>>,
+    rows: Rows,
+}
+
+/// Buffers for the tables of a side.
+#[derive(Debug, Default)]
+struct Rows {
+    siblings: Vec<f64>,
+    passed: Vec<f64>,
     places: Vec<(usize, usize, usize)>,
 }
 
@@ -282,7 +290,7 @@ impl Core {
         sides: &[Side],
     ) {
         let Self { automata, heads, place, scores: own, constant, siblings, buffers, .. } = self;
-        let Buffers { sides: tables, members, links, incoming, places } = buffers;
+        let Buffers { sides: tables, members, links, incoming, rows } = buffers;
         let first = sides[0].incoming.start;
         incoming.clear();
         incoming.extend(sides[0].incoming.clone().filter(|&arc| live[arc]).map(|arc| Some(arc - first)));
@@ -308,7 +316,7 @@ impl Core {
             }
             members.push((side.modifiers() + 1, true));
             tables[at].modifiers = links[at].len();
-            contract(parts, scores, side, incoming, members, &mut tables[at], places);
+            contract(parts, scores, side, incoming, members, &mut tables[at], rows);
             if side.has_arbitrary_siblings() {
                 let score = |i, j| side.arbitrary_sibling(i, j).map_or(0.0, |part| scores[part].into());
                 let links = &links[at];
@@ -379,55 +387,52 @@ fn contract<S: Copy + Into<f64>>(
     incoming: &[Option<usize>],
     members: &[(usize, bool)],
     table: &mut HeadSide,
-    places: &mut Vec<(usize, usize, usize)>,
+    rows: &mut Rows,
 ) {
     let at = |part: Option<usize>| part.map_or(0.0, |part| scores[part].into());
     let end = side.modifiers() + 1;
     let open = table.modifiers;
     let size = pairs_below(open + 2);
-    table.pairs.clear();
-    table.pairs.resize(incoming.len() * size, 0.0);
     let has_triples = side.has_tri_siblings();
-    for (&g, row) in incoming.iter().zip(table.pairs.chunks_exact_mut(size)) {
-        let above = g.map_or(0, |g| parts.arcs()[side.incoming.start + g].0);
-        let pair = |i: usize, j: usize| {
-            let mut score = at(side.sibling(i, j));
-            if let Some(g) = g {
-                score += at(side.grand_sibling(g, i, j));
-                if j < end {
-                    // A word is not the head of its own head.
-                    score += match above == parts.modifier(side, j) {
-                        true => f64::NEG_INFINITY,
-                        false => at(side.grandparent(g, j)),
-                    };
-                }
+    let Rows { siblings, passed, places } = rows;
+    siblings.clear();
+    siblings.resize(size, 0.0);
+    pass(members, siblings, |before, last, j| {
+        let triple = before.filter(|_| has_triples).map_or(0.0, |i| at(side.tri_sibling(i, last, j)));
+        at(side.sibling(last, j)) + triple
+    });
+    table.pairs.clear();
+    for &g in incoming {
+        let start = table.pairs.len();
+        table.pairs.extend_from_slice(siblings);
+        let row = &mut table.pairs[start..];
+        let Some(g) = g else { continue };
+        if side.has_grand_siblings() {
+            pass(members, row, |_, last, j| at(side.grand_sibling(g, last, j)));
+            row.iter_mut().zip(&*siblings).for_each(|(score, both)| *score += both);
+        }
+        // What settled modifiers between an open one and the next have with the head's head.
+        let above = parts.arcs()[side.incoming.start + g].0;
+        passed.clear();
+        passed.push(0.0);
+        for &(j, is_open) in members {
+            let own = match () {
+                _ if j == end => 0.0,
+                // A word is not the head of its own head.
+                _ if above == parts.modifier(side, j) => f64::NEG_INFINITY,
+                _ => at(side.grandparent(g, j)),
+            };
+            let (b, between) = (passed.len(), passed.last_mut());
+            if let (Some(between), false) = (between, is_open) {
+                *between += own;
+                continue;
             }
-            score
-        };
-        let (mut next, mut start) = (0, 0);
-        for a in 0..=open {
-            let (mut passed, mut before, mut last, mut b) = (0.0, None, start, a);
-            for &(j, is_open) in &members[next..] {
-                let mut step = pair(last, j);
-                if let (Some(i), true) = (before, has_triples) {
-                    step += at(side.tri_sibling(i, last, j));
-                }
-                if is_open {
-                    b += 1;
-                    row[pairs_below(b) + a] = passed + step;
-                } else {
-                    passed += step;
-                    (before, last) = (Some(last), j);
-                }
+            let mut so_far = own;
+            for (score, between) in row[pairs_below(b)..][..b].iter_mut().zip(&*passed).rev() {
+                so_far += between;
+                *score += so_far;
             }
-            // On to the next open modifier.
-            while let Some(&(j, is_open)) = members.get(next) {
-                next += 1;
-                if is_open {
-                    start = j;
-                    break;
-                }
-            }
+            passed.push(0.0);
         }
     }
     table.triples.clear();
@@ -455,6 +460,33 @@ fn contract<S: Copy + Into<f64>>(
                 table.triples.push(at(side.tri_sibling(a.max(before), own, places[c].1.min(after))));
             }
         }
+    }
+}
+
+/// Fills a row of pairs of open members (0 is the start): what the steps from one to the other are worth, over the settled
+/// ones between them. A step goes from the member `last` to the next, `j`; before `last` there may be another.
+fn pass(members: &[(usize, bool)], row: &mut [f64], step: impl Fn(Option<usize>, usize, usize) -> f64) {
+    let (mut next, mut start, mut a) = (0, 0, 0);
+    while next < members.len() {
+        let (mut passed, mut before, mut last, mut b) = (0.0, None, start, a);
+        for &(j, is_open) in &members[next..] {
+            let worth = passed + step(before, last, j);
+            if is_open {
+                b += 1;
+                row[pairs_below(b) + a] = worth;
+            } else {
+                (passed, before, last) = (worth, Some(last), j);
+            }
+        }
+        // On to the next open one.
+        while let Some(&(j, is_open)) = members.get(next) {
+            next += 1;
+            if is_open {
+                start = j;
+                break;
+            }
+        }
+        a += 1;
     }
 }
 

@@ -70,6 +70,7 @@ impl Ascent {
     pub(crate) fn run(&mut self, parts: &TreeParts, scores: &[f32], heads: &mut Vec<usize>) -> Outcome {
         (self.value, self.bound) = (f64::NEG_INFINITY, f64::INFINITY);
         self.last.clear();
+        self.climber.begin(parts);
         self.live.clear();
         self.live.resize(parts.arcs().len(), true);
         if !self.core.rebuild(parts, scores, &mut self.live) {
@@ -151,11 +152,13 @@ impl Ascent {
             return;
         }
         self.last.clone_from(&self.tried);
-        let distance = bound - self.value.max(parts.value(scores, &self.tried));
+        let mut found = parts.value(scores, &self.tried);
+        let distance = bound - self.value.max(found);
         let slacks = &self.dual.slacks;
         let is_hopeful = |arc| self.core.place(arc).is_some_and(|place| slacks[place] <= distance);
-        self.climber.climb(parts, scores, is_hopeful, &mut self.tried);
-        let found = parts.value(scores, &self.tried);
+        if self.climber.climb(parts, scores, is_hopeful, &mut self.tried) {
+            found = parts.value(scores, &self.tried);
+        }
         if found > self.value {
             self.value = found;
             heads.clone_from(&self.tried);

@@ -26,15 +26,15 @@ const ARC_ATOMS: usize = template::ARC.len() - 3;
 /// Appends the features of parts to lists; holds the numbers of one sentence's tokens.
 #[derive(Debug, Clone)]
 pub(crate) struct Features {
-    pruning_by_side: Family<2>,
-    pruning_by_way: Family<2>,
-    arc: Family<2>,
-    sibling: Family<3>,
-    grandparent: Family<3>,
-    grand_sibling: Family<4>,
-    tri_sibling: Family<4>,
-    arbitrary_sibling: Family<3>,
-    head_bigram: Family<4>,
+    pruning_by_side: Family<2, { template::PRUNING_BY_SIDE.len() }>,
+    pruning_by_way: Family<2, { template::PRUNING_BY_WAY.len() }>,
+    arc: Family<2, { template::ARC.len() }>,
+    sibling: Family<3, { template::SIBLING.len() }>,
+    grandparent: Family<3, { template::GRANDPARENT.len() }>,
+    grand_sibling: Family<4, { template::GRAND_SIBLING.len() }>,
+    tri_sibling: Family<4, { template::TRI_SIBLING.len() }>,
+    arbitrary_sibling: Family<3, { template::ARBITRARY_SIBLING.len() }>,
+    head_bigram: Family<4, { template::HEAD_BIGRAM.len() }>,
     /// Numbers of the sentence's morphological features, of heads and of modifiers.
     head_atoms: Vec<u32>,
     modifier_atoms: Vec<u32>,
@@ -193,9 +193,7 @@ impl Features {
     }
 
     fn arc(&self, sentence: &Encoded, head: usize, modifier: usize, out: &mut Vec<u32>) {
-        let first = out.len();
-        self.arc.write_base([token(head), token(modifier)], out);
-        let base = &mut out[first..];
+        let mut base = self.arc.base([token(head), token(modifier)]);
         let tags = sentence.tags_between(head, modifier);
         let between = scatter(tags, BETWEEN);
         base[ARC_BETWEEN] ^= scatter(sentence.counts_between(head, modifier), COUNTS);
@@ -203,14 +201,13 @@ impl Features {
         base[ARC_BETWEEN + 2] ^= between;
         let [with_tags, with_coarse] = [base[ARC_TAG_BETWEEN], base[ARC_TAG_BETWEEN + 1]];
         let [pair, of_head, of_modifier] = [base[ARC_ATOMS], base[ARC_ATOMS + 1], base[ARC_ATOMS + 2]];
-        out.truncate(first + ARC_TAG_BETWEEN);
         // Each with the direction, and with direction and distance.
         let side = self.arc.way(usize::from(head < modifier));
         let way = self.arc.way(SIDES + way(head, modifier));
-        out.extend_from_within(first..);
-        let (by_side, by_way) = out[first..].split_at_mut(ARC_TAG_BETWEEN);
-        by_side.iter_mut().zip(side).for_each(|(number, side)| *number ^= side);
-        by_way.iter_mut().zip(way).for_each(|(number, way)| *number ^= way);
+        for joined in [side, way] {
+            let all: [u32; ARC_TAG_BETWEEN] = std::array::from_fn(|at| base[at] ^ joined[at]);
+            out.extend_from_slice(&all);
+        }
         let mut bits = tags;
         while bits != 0 {
             let tag = scatter(u64::from(bits.trailing_zeros()), TAG_BETWEEN);

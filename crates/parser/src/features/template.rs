@@ -145,29 +145,16 @@ templates! {
         Lemma/Lemma/Nothing/Nothing, Lemma/Tag/Tag/Nothing, Tag/Lemma/Nothing/Tag;
 }
 
-/// A number for each template of a family, in each of several rows.
-#[derive(Debug, Clone, Default)]
-struct Rows {
-    width: usize,
-    numbers: Vec<u32>,
-}
-
-impl Rows {
-    #[inline]
-    fn row(&self, row: usize) -> &[u32] {
-        &self.numbers[row * self.width..(row + 1) * self.width]
-    }
-}
-
-/// The templates of one kind of part, and the numbers of a sentence's tokens in each of its roles.
+/// The templates of one kind of part, and the numbers of a sentence's tokens in each of its roles: a row of one for each
+/// template, whose length is known where rows are joined, so that they stay in registers.
 #[derive(Debug, Clone)]
-pub(super) struct Family<const ROLES: usize> {
+pub(super) struct Family<const ROLES: usize, const WIDTH: usize> {
     /// Tells the families apart.
     id: u64,
     templates: &'static [Template<ROLES>],
-    roles: [Rows; ROLES],
+    roles: [Vec<[u32; WIDTH]>; ROLES],
     /// A row for each way in which a part can lie.
-    ways: Rows,
+    ways: Vec<[u32; WIDTH]>,
 }
 
 /// A number that looks random.
@@ -176,71 +163,58 @@ pub(super) fn scatter(value: u64, salt: u64) -> u32 {
     combine(value, salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)) as u32
 }
 
-impl<const ROLES: usize> Family<ROLES> {
+impl<const ROLES: usize, const WIDTH: usize> Family<ROLES, WIDTH> {
     pub(super) fn new(id: u64, templates: &'static [Template<ROLES>], ways: usize) -> Self {
-        let width = templates.len();
         let salt = |template: usize| (id << 16 | 0xff << 8 | template as u64) + 1;
-        let numbers = (0..ways as u64).flat_map(|way| (0..width).map(move |t| scatter(way + 1, salt(t))));
-        let ways = Rows { width, numbers: numbers.collect() };
-        Self { id, templates, roles: std::array::from_fn(|_| Rows { width, numbers: Vec::new() }), ways }
+        let row = |way: u64| std::array::from_fn(|template| scatter(way + 1, salt(template)));
+        Self {
+            id,
+            templates,
+            roles: std::array::from_fn(|_| Vec::new()),
+            ways: (0..ways as u64).map(row).collect(),
+        }
     }
 
     /// Makes the numbers of a sentence's tokens, if such parts are wanted.
     pub(super) fn load(&mut self, is_wanted: bool, tokens: &[Token]) {
         for (role, rows) in self.roles.iter_mut().enumerate().filter(|_| is_wanted) {
-            rows.numbers.clear();
-            for token in tokens {
-                rows.numbers.extend(self.templates.iter().enumerate().map(|(t, template)| {
-                    match template[role] {
-                        Attribute::Nothing => 0,
-                        attribute => scatter(
-                            token.values[attribute as usize],
-                            (self.id << 16 | (role as u64) << 8 | t as u64) + 1,
-                        ),
-                    }
-                }));
-            }
+            rows.clear();
+            rows.extend(tokens.iter().map(|token| {
+                std::array::from_fn(|template| match self.templates[template][role] {
+                    Attribute::Nothing => 0,
+                    attribute => scatter(
+                        token.values[attribute as usize],
+                        (self.id << 16 | (role as u64) << 8 | template as u64) + 1,
+                    ),
+                })
+            }));
         }
     }
 
     /// Appends the features of a part that lies one way.
     #[inline]
     pub(super) fn write(&self, tokens: [usize; ROLES], way: usize, out: &mut Vec<u32>) {
-        self.join(tokens, self.ways.row(way), out);
+        out.extend_from_slice(&self.join(tokens, self.ways[way]));
     }
 
-    /// Appends the features of a part without the way in which it lies.
+    /// The features of a part without the way in which it lies.
     #[inline]
-    pub(super) fn write_base(&self, tokens: [usize; ROLES], out: &mut Vec<u32>) {
-        let start = out.len();
-        out.extend_from_slice(self.roles[0].row(tokens[0]));
-        for (rows, &token) in self.roles[1..].iter().zip(&tokens[1..]) {
-            out[start..].iter_mut().zip(rows.row(token)).for_each(|(number, own)| *number ^= own);
-        }
+    pub(super) fn base(&self, tokens: [usize; ROLES]) -> [u32; WIDTH] {
+        self.join(tokens, [0; WIDTH])
     }
 
-    /// Appends the exclusive or of a row with those of the tokens, in one pass.
+    /// The exclusive or of a row with those of the tokens.
     #[inline]
-    fn join(&self, tokens: [usize; ROLES], row: &[u32], out: &mut Vec<u32>) {
-        let rows: [&[u32]; ROLES] = std::array::from_fn(|role| self.roles[role].row(tokens[role]));
-        match rows[..] {
-            [a, b] => out.extend(row.iter().zip(a).zip(b).map(|((x, a), b)| x ^ a ^ b)),
-            [a, b, c] => out.extend(row.iter().zip(a).zip(b).zip(c).map(|(((x, a), b), c)| x ^ a ^ b ^ c)),
-            [a, b, c, d] => {
-                let four = row.iter().zip(a).zip(b).zip(c).zip(d);
-                out.extend(four.map(|((((x, a), b), c), d)| x ^ a ^ b ^ c ^ d));
-            }
-            _ => {
-                let start = out.len();
-                self.write_base(tokens, out);
-                out[start..].iter_mut().zip(row).for_each(|(number, own)| *number ^= own);
-            }
+    fn join(&self, tokens: [usize; ROLES], mut row: [u32; WIDTH]) -> [u32; WIDTH] {
+        for (rows, token) in self.roles.iter().zip(tokens) {
+            row.iter_mut().zip(&rows[token]).for_each(|(number, own)| *number ^= own);
         }
+        row
     }
 
     /// The numbers of a way.
     #[inline]
-    pub(super) fn way(&self, way: usize) -> &[u32] {
-        self.ways.row(way)
+    pub(super) fn way(&self, way: usize) -> &[u32; WIDTH] {
+        &self.ways[way]
     }
 }
