@@ -88,6 +88,7 @@ const AD3_REPORT: usize = 5;
 const SHAKES: usize = 5;
 const SHAKE_ITERATIONS: usize = 10;
 const SHAKE_PENALTY: f64 = 0.5;
+const SHAKE_CHANGES: usize = 3;
 
 /// Finds best trees, sentence after sentence, in the same buffers: graph, automata and the solver's state
 /// too.
@@ -218,7 +219,7 @@ impl TreeDecoder {
         solver.options = Ad3Options {
             max_iterations: SHAKE_ITERATIONS,
             penalty: SHAKE_PENALTY,
-            changes: AD3_CHANGES,
+            changes: SHAKE_CHANGES,
             residual: AD3_RESIDUAL,
             report_every: SHAKE_ITERATIONS,
             round: false,

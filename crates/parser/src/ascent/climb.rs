@@ -14,8 +14,9 @@ pub(crate) struct Climber {
     first_side: Vec<u32>,
     /// For each arc the number of its modifier on its side; 0 if no part looks at that side.
     places: Vec<u32>,
-    /// The arc into each word of the tree at hand.
+    /// The arc into each word of the tree at hand, and how many words each word is the head of.
     arcs: Vec<usize>,
+    children: Vec<u32>,
 }
 
 impl Climber {
@@ -48,6 +49,9 @@ impl Climber {
         if self.arcs.len() < heads.len() {
             return false;
         }
+        self.children.clear();
+        self.children.resize(parts.words() + 1, 0);
+        heads.iter().for_each(|&head| self.children[head] += 1);
         let mut is_changed = false;
         for _ in 0..SWEEPS {
             let mut is_better = false;
@@ -73,8 +77,12 @@ impl Climber {
                         }
                     }
                 }
-                (heads[word - 1], self.arcs[word - 1]) = (head(best), best);
-                is_better |= best != old;
+                if best != old {
+                    self.children[head(old)] -= 1;
+                    self.children[head(best)] += 1;
+                    (heads[word - 1], self.arcs[word - 1]) = (head(best), best);
+                    is_better = true;
+                }
             }
             is_changed |= is_better;
             if !is_better {
@@ -116,7 +124,8 @@ impl Climber {
         // Its own modifiers have another grandparent.
         for side in sides_of(word).iter().filter(|side| !side.incoming.is_empty()) {
             let (g, mut back) = (arc - side.incoming.start, 0);
-            for j in 1..=side.modifiers() {
+            let modifiers = if self.children[word] > 0 { side.modifiers() } else { 0 };
+            for j in 1..=modifiers {
                 if heads[parts.modifier(side, j) - 1] == word {
                     value += at(side.grandparent(g, j)) + at(side.grand_sibling(g, back, j));
                     back = j;
@@ -204,6 +213,8 @@ mod tests {
                         climber.arcs.push(into.start + random(into.len() as u64) as usize);
                     }
                     let heads: Vec<usize> = climber.arcs.iter().map(|&arc| parts.arcs()[arc].0).collect();
+                    climber.children = vec![0; words + 1];
+                    heads.iter().for_each(|&head| climber.children[head] += 1);
                     let word = 1 + random(words as u64) as usize;
                     let mut worths = parts.arcs_into(word).filter_map(|arc| {
                         let mut heads = heads.clone();

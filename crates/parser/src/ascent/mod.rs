@@ -14,6 +14,7 @@
 mod climb;
 mod core;
 mod dual;
+mod few;
 mod graph;
 mod tree;
 
@@ -23,18 +24,19 @@ use crate::parts::TreeParts;
 use climb::Climber;
 pub(crate) use core::Core;
 pub(crate) use dual::Dual;
+use few::Few;
 pub(crate) use graph::CoreGraph;
 pub(crate) use tree::{Nodes, PricedTree};
 
 /// What a factor hands over of what it knows, but in the last sweep of a round.
 const SHARE: f64 = 0.7;
 /// Sweeps of the first round, and of later ones, which begin where others ended.
-const FIRST_SWEEPS: usize = 3;
+const FIRST_SWEEPS: usize = 4;
 const SWEEPS: usize = 2;
 /// Rounds at most in a row.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 8;
 /// Another round is worth it if no more than this share of the arcs that a tree leaves out is left.
-const LEFT: f64 = 0.8;
+const LEFT: f64 = 0.95;
 
 /// The best tree so far, and what is left of the problem.
 #[derive(Debug, Default)]
@@ -49,6 +51,7 @@ pub(crate) struct Ascent {
     pub value: f64,
     pub bound: f64,
     climber: Climber,
+    few: Few,
     /// The tree at hand, and as it came when it was last made better.
     tried: Vec<usize>,
     last: Vec<usize>,
@@ -73,6 +76,7 @@ impl Ascent {
         self.climber.begin(parts);
         self.live.clear();
         self.live.resize(parts.arcs().len(), true);
+        self.few.slacks.resize(parts.arcs().len(), 0.0);
         if !self.core.rebuild(parts, scores, &mut self.live) {
             return Outcome::Nothing;
         }
@@ -122,6 +126,7 @@ impl Ascent {
         for (&arc, &slack) in self.core.arcs.iter().zip(&self.dual.slacks) {
             let (head, modifier) = parts.arcs()[arc as usize];
             self.live[arc as usize] = slack <= distance || heads[modifier - 1] == head;
+            self.few.slacks[arc as usize] = slack;
         }
         let spare = before - self.core.nodes.len();
         if !self.core.rebuild(parts, scores, &mut self.live) {
@@ -130,6 +135,11 @@ impl Ascent {
         let left = self.core.arcs.len() - self.core.nodes.len();
         if left == 0 {
             self.bound = self.value;
+            return (Outcome::Proven, false);
+        }
+        let Self { few, core, live, value, .. } = self;
+        if let Some(best) = few.best(core, parts, scores, live, (bound, *value), heads) {
+            (self.value, self.bound) = (best, best);
             return (Outcome::Proven, false);
         }
         self.dual.narrow(&self.core);

@@ -45,6 +45,20 @@ impl Nodes {
         self.heads[arc] == 0
     }
 
+    /// Whether the arcs of all nodes are a tree.
+    pub(super) fn is_tree(&self, arcs: &[u32]) -> bool {
+        let hangs = |mut node: usize| {
+            for _ in 0..arcs.len() {
+                node = self.heads[arcs[node - 1] as usize] as usize;
+                if node == 0 {
+                    return true;
+                }
+            }
+            false
+        };
+        (self.root_children == RootChildren::Any || self.roots(arcs) == 1) && (1..=arcs.len()).all(hangs)
+    }
+
     fn roots(&self, best: &[u32]) -> usize {
         best.iter().filter(|&&arc| self.is_root(arc as usize)).count()
     }

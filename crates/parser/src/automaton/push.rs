@@ -51,9 +51,8 @@ impl Head {
             best[at].clear();
             best[at].resize(blocks, [0.0; LANES]);
             if side.modifiers > 0 {
-                refill(&mut rests[at], blocks * side.size());
-                for block in 0..blocks {
-                    let rests = &mut rests[at][block * side.size()..][..side.size()];
+                refill(&mut rests[at], blocks * side.values());
+                for (block, rests) in rests[at].chunks_exact_mut(side.values()).enumerate() {
                     best[at][block] = side.rests(block, &scores[starts[at]..], rests);
                 }
             }
@@ -65,14 +64,14 @@ impl Head {
             let range = starts[at]..starts[at] + side.modifiers;
             base.clear();
             base.extend(own.iter().zip(&best[1 - at]).map(|(&own, &other)| sum(own, other)));
-            refill(prefixes, blocks * side.size());
+            refill(prefixes, blocks * side.values());
             let (scores, messages) = (&mut scores[range.clone()], &mut messages[range]);
             match side.triples.is_empty() {
                 true => side.push_pairs(base, &rests[at], prefixes, scores, messages, share),
                 false => side.push_triples(base, &rests[at], prefixes, scores, messages, share),
             }
-            for block in 0..blocks {
-                best[at][block] = side.end(&prefixes[block * side.size()..][..side.size()]);
+            for (best, prefixes) in best[at].iter_mut().zip(prefixes.chunks_exact(side.values())) {
+                *best = side.end(prefixes);
             }
         }
         let worth = |g: usize| {
@@ -94,6 +93,12 @@ impl Head {
 }
 
 impl Tables {
+    /// How many values a block of prefixes or rests has: one for each modifier, start and end, or with triples for each two
+    /// neighbours.
+    fn values(&self) -> usize {
+        if self.triples.is_empty() { self.modifiers + 2 } else { self.size() }
+    }
+
     /// Fills `rests` for one block; returns the best values of the side.
     fn rests(&self, block: usize, scores: &[f64], rests: &mut [Lanes]) -> Lanes {
         let pairs = &self.pairs[block * self.size()..][..self.size()];
@@ -142,16 +147,16 @@ impl Tables {
         messages: &mut [f64],
         share: f64,
     ) {
-        let (size, end) = (self.size(), self.modifiers + 1);
-        for block in 0..base.len() {
+        let (size, width, end) = (self.size(), self.values(), self.modifiers + 1);
+        for (prefixes, pairs) in prefixes.chunks_exact_mut(width).zip(self.pairs.chunks_exact(size)) {
             for k in 1..=end {
-                prefixes[block * size + k] = self.pairs[block * size + pairs_below(k)];
+                prefixes[k] = pairs[pairs_below(k)];
             }
         }
         for j in 1..end {
             let (mut on, mut off) = (NOTHING, NOTHING);
             for (block, &base) in base.iter().enumerate() {
-                let (prefixes, rests) = (&prefixes[block * size..][..=end], &rests[block * size..][..=end]);
+                let (prefixes, rests) = (&prefixes[block * width..][..width], &rests[block * width..][..width]);
                 let mut best = NOTHING;
                 for k in j + 1..=end {
                     best = larger(sum(prefixes[k], rests[k]), best);
@@ -160,11 +165,10 @@ impl Tables {
                 off = larger(sum(best, base), off);
             }
             hand_over(share, most(on) - most(off), &mut scores[j - 1], &mut messages[j - 1]);
-            for block in 0..base.len() {
-                let prefixes = &mut prefixes[block * size..][..=end];
+            for (prefixes, pairs) in prefixes.chunks_exact_mut(width).zip(self.pairs.chunks_exact(size)) {
                 let here = plus(prefixes[j], scores[j - 1]);
                 for (k, prefix) in (j + 1..).zip(&mut prefixes[j + 1..]) {
-                    let pair = self.pairs[block * size + pairs_below(k) + j];
+                    let pair = pairs[pairs_below(k) + j];
                     *prefix = larger(sum(here, pair), *prefix);
                 }
             }

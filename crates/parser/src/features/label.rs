@@ -60,7 +60,7 @@ impl Encoded {
         let head = heads[word - 1];
         let (h, m) = (self.at(head), self.at(word));
         let side = u64::from(head < word) + 1;
-        let way = 2 * distance(head, word) + side;
+        let way = 2 * distance(head, word) as u64 + side;
         let tags = [h.get(Tag), m.get(Tag)].into_iter().fold(side, combine);
         let coarse = [h.get(Coarse), m.get(Coarse)].into_iter().fold(side, combine);
         let mut keys = Keys::new(out, LABEL);

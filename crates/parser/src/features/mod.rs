@@ -365,9 +365,9 @@ impl Encoded {
 
     /// How many verbs and punctuation marks stand strictly between two positions, each up to 3.
     #[inline]
-    fn counts_between(&self, a: usize, b: usize) -> u64 {
+    fn counts_between(&self, a: usize, b: usize) -> usize {
         let (a, b) = (a.min(b), a.max(b));
-        let count = |counts: &[u32]| u64::from((counts[b - 1] - counts[a]).min(3));
+        let count = |counts: &[u32]| (counts[b - 1] - counts[a]).min(3) as usize;
         count(&self.verbs) * 4 + count(&self.punctuation)
     }
 }
@@ -394,9 +394,9 @@ impl<'a> Keys<'a> {
 
 /// The distance between two positions in eight steps.
 #[inline]
-fn distance(a: usize, b: usize) -> u64 {
+fn distance(a: usize, b: usize) -> usize {
     match a.abs_diff(b) {
-        d @ 0..=5 => d as u64,
+        d @ 0..=5 => d,
         6..=10 => 6,
         11..=20 => 7,
         _ => 8,

@@ -35,6 +35,9 @@ pub(crate) struct Features {
     tri_sibling: Family<4, { template::TRI_SIBLING.len() }>,
     arbitrary_sibling: Family<3, { template::ARBITRARY_SIBLING.len() }>,
     head_bigram: Family<4, { template::HEAD_BIGRAM.len() }>,
+    /// The numbers of distances and of what stands between, both small.
+    distances: [u32; 10],
+    counts: [u32; 17],
     /// Numbers of the sentence's morphological features, of heads and of modifiers.
     head_atoms: Vec<u32>,
     modifier_atoms: Vec<u32>,
@@ -52,6 +55,8 @@ impl Default for Features {
             tri_sibling: Family::new(7, template::TRI_SIBLING, 2),
             arbitrary_sibling: Family::new(8, template::ARBITRARY_SIBLING, 2),
             head_bigram: Family::new(9, template::HEAD_BIGRAM, 32),
+            distances: std::array::from_fn(|distance| scatter(distance as u64, DISTANCE)),
+            counts: std::array::from_fn(|counts| scatter(counts as u64, COUNTS)),
             head_atoms: Vec::new(),
             modifier_atoms: Vec::new(),
         }
@@ -61,7 +66,7 @@ impl Default for Features {
 /// Direction and distance of an arc.
 #[inline]
 fn way(head: usize, modifier: usize) -> usize {
-    2 * distance(head, modifier) as usize + usize::from(head < modifier)
+    2 * distance(head, modifier) + usize::from(head < modifier)
 }
 
 /// Where a word, or the root at position 0, stands among the tokens.
@@ -97,7 +102,7 @@ impl Features {
     pub(crate) fn pruning(&self, sentence: &Encoded, head: usize, modifier: usize, out: &mut Vec<u32>) {
         let (way, side) = (way(head, modifier), usize::from(head < modifier));
         let tokens = [token(head), token(modifier)];
-        let counts = scatter(sentence.counts_between(head, modifier), COUNTS);
+        let counts = self.counts[sentence.counts_between(head, modifier)];
         let tags = sentence.tags_between(head, modifier);
         let between = scatter(tags, BETWEEN);
         self.pruning_by_way.write(tokens, way, out);
@@ -140,10 +145,10 @@ impl Features {
                     }
                     false => (9, 16),
                 };
-                let (gap, end) = (scatter(gap, DISTANCE), out.len());
+                let (gap, end) = (self.distances[gap], out.len());
                 out[end - 3] ^= gap;
                 out[end - 2] ^= gap;
-                out[end - 1] ^= scatter(between, COUNTS);
+                out[end - 1] ^= self.counts[between];
             }
             Part::ArbitrarySibling(side, i, j) => {
                 let tokens = [token(side.head), member(side, i), member(side, j)];
@@ -161,8 +166,8 @@ impl Features {
                     + usize::from(grandparent < modifier);
                 self.grandparent.write([grandparent, head, modifier].map(token), way, out);
                 let end = out.len();
-                out[end - 2] ^= scatter(sentence.counts_between(grandparent, modifier), COUNTS);
-                out[end - 1] ^= scatter(distance(grandparent, modifier), DISTANCE);
+                out[end - 2] ^= self.counts[sentence.counts_between(grandparent, modifier)];
+                out[end - 1] ^= self.distances[distance(grandparent, modifier)];
             }
             Part::GrandSibling(side, g, i, j) => {
                 let grandparent = grandparent(side, g);
@@ -196,7 +201,7 @@ impl Features {
         let mut base = self.arc.base([token(head), token(modifier)]);
         let tags = sentence.tags_between(head, modifier);
         let between = scatter(tags, BETWEEN);
-        base[ARC_BETWEEN] ^= scatter(sentence.counts_between(head, modifier), COUNTS);
+        base[ARC_BETWEEN] ^= self.counts[sentence.counts_between(head, modifier)];
         base[ARC_BETWEEN + 1] ^= between;
         base[ARC_BETWEEN + 2] ^= between;
         let [with_tags, with_coarse] = [base[ARC_TAG_BETWEEN], base[ARC_TAG_BETWEEN + 1]];
