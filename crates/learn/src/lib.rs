@@ -60,5 +60,6 @@ pub mod settings;
 pub mod sparse;
 pub mod table;
 pub mod trainer;
+pub mod vector;
 
 pub use error::LearnError;

@@ -12,6 +12,7 @@ use half::f16;
 
 use crate::LearnError;
 use crate::model::{Model, ModelWriter, Section};
+use crate::vectorized;
 
 /// How weights are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -386,6 +387,21 @@ pub struct HashKernel {
 /// So many halves are gathered at a time, and become singles in vector registers.
 const BLOCK: usize = 64;
 
+vectorized! {
+    /// Appends the weights of many keys; there are as many weights as a power of two.
+    fn gather_halves(weights: &[u16], keys: &[u32], out: &mut Vec<f32>) {
+        let (full, rest) = keys.as_chunks::<BLOCK>();
+        let mut found = [0; BLOCK];
+        for keys in full {
+            for (found, &key) in found.iter_mut().zip(keys) {
+                *found = weights[key as usize & (weights.len() - 1)];
+            }
+            out.extend_from_slice(&found.map(single));
+        }
+        out.extend(rest.iter().map(|&key| single(weights[key as usize & (weights.len() - 1)])));
+    }
+}
+
 impl HashKernel {
     /// The weight index of a key in a kernel of 2^`bits` weights; training uses the same.
     #[inline]
@@ -432,19 +448,7 @@ impl HashKernel {
                 let weights: &[f32] = weights;
                 out.extend(keys.iter().map(|&key| weights[key as usize & (weights.len() - 1)]));
             }
-            Stored::Half(weights) => {
-                let weights: &[u16] = weights;
-                // As long as `found` is full, its length is known, and so is that no key is outside.
-                let (full, rest) = keys.as_chunks::<BLOCK>();
-                let mut found = [0; BLOCK];
-                for keys in full {
-                    for (found, &key) in found.iter_mut().zip(keys) {
-                        *found = weights[key as usize & (weights.len() - 1)];
-                    }
-                    out.extend_from_slice(&found.map(single));
-                }
-                out.extend(rest.iter().map(|&key| single(weights[key as usize & (weights.len() - 1)])));
-            }
+            Stored::Half(weights) => gather_halves(weights, keys, out),
         }
     }
 

@@ -103,9 +103,8 @@ impl Climber {
     ) -> f64 {
         let at = |part: Option<usize>| part.map_or(0.0, |part| scores[part].into());
         let (head, word) = parts.arcs()[arc];
-        let sides_of = |head: usize| {
-            &parts.sides()[self.first_side[head] as usize..self.first_side[head + 1] as usize]
-        };
+        let sides_of =
+            |head: usize| &parts.sides()[self.first_side[head] as usize..self.first_side[head + 1] as usize];
         let mut value: f64 = scores[arc].into();
         if parts.has_head_bigrams() {
             let place = |word: usize, arc: usize| arc - parts.arcs_into(word).start;

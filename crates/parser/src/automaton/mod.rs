@@ -47,17 +47,17 @@ const LANES: usize = 4;
 type Lanes = [f64; LANES];
 const NOTHING: Lanes = [f64::NEG_INFINITY; LANES];
 
-#[inline]
+#[inline(always)]
 fn plus(a: Lanes, b: f64) -> Lanes {
     [a[0] + b, a[1] + b, a[2] + b, a[3] + b]
 }
 
-#[inline]
+#[inline(always)]
 fn sum(a: Lanes, b: Lanes) -> Lanes {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]]
 }
 
-#[inline]
+#[inline(always)]
 fn larger(a: Lanes, b: Lanes) -> Lanes {
     let larger = |a: f64, b: f64| if a > b { a } else { b };
     [larger(a[0], b[0]), larger(a[1], b[1]), larger(a[2], b[2]), larger(a[3], b[3])]

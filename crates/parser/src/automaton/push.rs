@@ -1,5 +1,7 @@
 //! What an automaton knows about its arcs, handed over one arc after the other.
 
+use consonant_learn::vectorized;
+
 use super::{Head, LANES, Lanes, NOTHING, Tables, larger, pairs_below, plus, sum};
 
 /// Buffers of [`Head::push`].
@@ -15,13 +17,21 @@ pub(crate) struct PushWorkspace {
     prefixes: Vec<Lanes>,
 }
 
+#[inline(always)]
 fn most(lanes: Lanes) -> f64 {
     lanes.into_iter().fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
 }
 
+#[inline(always)]
 fn refill(values: &mut Vec<Lanes>, len: usize) {
     values.clear();
     values.resize(len, NOTHING);
+}
+
+vectorized! {
+    fn push(head: &Head, share: f64, scores: &mut [f64], messages: &mut [f64], workspace: &mut PushWorkspace) -> f64 {
+        head.hand_on(share, scores, messages, workspace)
+    }
 }
 
 impl Head {
@@ -33,6 +43,17 @@ impl Head {
     /// below the best. The sum of this automaton and the messages is what it was, configuration by
     /// configuration, but for a constant, which is in the value. A link that cannot be on keeps its score.
     pub(crate) fn push(
+        &self,
+        share: f64,
+        scores: &mut [f64],
+        messages: &mut [f64],
+        workspace: &mut PushWorkspace,
+    ) -> f64 {
+        push(self, share, scores, messages, workspace)
+    }
+
+    #[inline(always)]
+    fn hand_on(
         &self,
         share: f64,
         scores: &mut [f64],
@@ -100,6 +121,7 @@ impl Tables {
     }
 
     /// Fills `rests` for one block; returns the best values of the side.
+    #[inline(always)]
     fn rests(&self, block: usize, scores: &[f64], rests: &mut [Lanes]) -> Lanes {
         let pairs = &self.pairs[block * self.size()..][..self.size()];
         let end = self.modifiers + 1;
@@ -130,6 +152,7 @@ impl Tables {
     }
 
     /// The best values of the side, after prefixes were filled.
+    #[inline(always)]
     fn end(&self, prefixes: &[Lanes]) -> Lanes {
         let end = self.modifiers + 1;
         match self.triples.is_empty() {
@@ -138,6 +161,7 @@ impl Tables {
         }
     }
 
+    #[inline(always)]
     fn push_pairs(
         &self,
         base: &[Lanes],
@@ -156,7 +180,8 @@ impl Tables {
         for j in 1..end {
             let (mut on, mut off) = (NOTHING, NOTHING);
             for (block, &base) in base.iter().enumerate() {
-                let (prefixes, rests) = (&prefixes[block * width..][..width], &rests[block * width..][..width]);
+                let (prefixes, rests) =
+                    (&prefixes[block * width..][..width], &rests[block * width..][..width]);
                 let mut best = NOTHING;
                 for k in j + 1..=end {
                     best = larger(sum(prefixes[k], rests[k]), best);
@@ -175,6 +200,7 @@ impl Tables {
         }
     }
 
+    #[inline(always)]
     fn push_triples(
         &self,
         base: &[Lanes],
@@ -228,6 +254,7 @@ impl Tables {
 }
 
 /// Moves `message` from a score to a message; one that is not finite stays.
+#[inline(always)]
 fn hand_over(share: f64, message: f64, score: &mut f64, slot: &mut f64) {
     *slot = 0.0;
     let message = message * share;

@@ -6,6 +6,7 @@
 //! combines.
 
 use consonant_learn::hash::combine;
+use consonant_learn::vectorized;
 
 use super::Token;
 
@@ -194,27 +195,43 @@ impl<const ROLES: usize, const WIDTH: usize> Family<ROLES, WIDTH> {
     /// Appends the features of a part that lies one way.
     #[inline]
     pub(super) fn write(&self, tokens: [usize; ROLES], way: usize, out: &mut Vec<u32>) {
-        out.extend_from_slice(&self.join(tokens, self.ways[way]));
+        append(self.rows(tokens), &self.ways[way], out);
     }
 
     /// The features of a part without the way in which it lies.
     #[inline]
     pub(super) fn base(&self, tokens: [usize; ROLES]) -> [u32; WIDTH] {
-        self.join(tokens, [0; WIDTH])
+        join(self.rows(tokens), &[0; WIDTH])
     }
 
-    /// The exclusive or of a row with those of the tokens.
     #[inline]
-    fn join(&self, tokens: [usize; ROLES], mut row: [u32; WIDTH]) -> [u32; WIDTH] {
-        for (rows, token) in self.roles.iter().zip(tokens) {
-            row.iter_mut().zip(&rows[token]).for_each(|(number, own)| *number ^= own);
-        }
-        row
+    fn rows(&self, tokens: [usize; ROLES]) -> [&[u32; WIDTH]; ROLES] {
+        std::array::from_fn(|role| &self.roles[role][tokens[role]])
     }
 
     /// The numbers of a way.
     #[inline]
     pub(super) fn way(&self, way: usize) -> &[u32; WIDTH] {
         &self.ways[way]
+    }
+}
+
+/// The exclusive or of a row with others.
+#[inline(always)]
+fn join<const ROLES: usize, const WIDTH: usize>(
+    rows: [&[u32; WIDTH]; ROLES],
+    row: &[u32; WIDTH],
+) -> [u32; WIDTH] {
+    let mut joined = *row;
+    for row in rows {
+        joined.iter_mut().zip(row).for_each(|(number, own)| *number ^= own);
+    }
+    joined
+}
+
+vectorized! {
+    /// Appends the exclusive or of a row with others.
+    fn append[const ROLES: usize, const WIDTH: usize](rows: [&[u32; WIDTH]; ROLES], row: &[u32; WIDTH], out: &mut Vec<u32>) {
+        out.extend_from_slice(&join(rows, row));
     }
 }

@@ -1,18 +1,8 @@
 //! The few loops over contiguous rows where the time goes, compiled for the machine's vectors.
 //!
-//! Each kernel is written once in plain Rust. On x86-64 it is compiled a second time with AVX2 and picked
-//! when the processor has it. No kernel fuses multiplication and addition, so both give the same bits; with
-//! `CONSONANT_SIMD=off` in the environment the first is taken everywhere, which is how that is tested.
+//! Each kernel is written once in plain Rust, and [`vectorized`].
 
-#[cfg(target_arch = "x86_64")]
-use std::sync::LazyLock;
-
-/// Whether the kernels with AVX2 are taken.
-#[cfg(target_arch = "x86_64")]
-pub(crate) static HAS_AVX2: LazyLock<bool> = LazyLock::new(|| {
-    std::env::var_os("CONSONANT_SIMD").is_none_or(|wish| wish != "off")
-        && std::arch::is_x86_feature_detected!("avx2")
-});
+use consonant_learn::vectorized;
 
 /// Rows of scores are padded to a multiple of this many `f32`, so that no kernel needs a scalar tail; short ones to
 /// half or a quarter of it.
@@ -32,33 +22,6 @@ pub(crate) fn score_stride(labels: usize) -> usize {
         [SCORE_LANES / 4, SCORE_LANES / 2].into_iter().find(|&lanes| labels <= lanes).unwrap_or(SCORE_LANES),
     )
 }
-
-/// Defines a function with an AVX2 twin that is chosen at run time. Generics stand in square brackets.
-macro_rules! vectorized {
-    ($(#[$meta:meta])* fn $name:ident$([$($generics:tt)*])?($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? $body:block) => {
-        $(#[$meta])*
-        #[inline]
-        #[allow(unsafe_code)]
-        pub(crate) fn $name$(<$($generics)*>)?($($arg: $type),*) $(-> $ret)? {
-            #[inline(always)]
-            fn body$(<$($generics)*>)?($($arg: $type),*) $(-> $ret)? $body
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2")]
-                fn wide$(<$($generics)*>)?($($arg: $type),*) $(-> $ret)? {
-                    body($($arg),*)
-                }
-                if *$crate::inference::kernels::HAS_AVX2 {
-                    // SAFETY: the processor was seen to have AVX2, the only requirement of `wide`.
-                    return unsafe { wide($($arg),*) };
-                }
-            }
-            body($($arg),*)
-        }
-    };
-}
-
-pub(crate) use vectorized;
 
 /// The larger of two scores; compiles to one instruction, unlike `f32::max` with its care for NaN.
 #[inline(always)]

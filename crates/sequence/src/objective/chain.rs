@@ -3,12 +3,12 @@
 
 use consonant_learn::problem::{Separation, Weights};
 use consonant_learn::sparse::{Gradient, SparseVector};
+use consonant_learn::vectorized;
 
 use super::single_sums::SingleSums;
 use super::{Offset, node_scores, sentence_scores, token_weights};
 use crate::corpus::Corpus;
 use crate::diagram::Piece;
-use crate::inference::kernels::vectorized;
 use crate::inference::{Candidates, Chain, Potentials, TransitionMask, Transitions, Workspace};
 use crate::ngrams::{ContextRows, NO_CONTEXT};
 use crate::{SequenceError, UNKNOWN};

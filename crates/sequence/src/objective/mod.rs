@@ -20,6 +20,7 @@ use std::ops::Range;
 use consonant_learn::LearnError;
 use consonant_learn::problem::{Differentiate, Problem, Separate, Separation, Weights};
 use consonant_learn::sparse::{Gradient, SparseVector};
+use consonant_learn::vectorized;
 
 use self::chain::{ChainPiece, ChainWorkspace};
 pub(crate) use self::early_update::EarlyUpdate;
@@ -30,7 +31,6 @@ use self::nota::{NotaPiece, NotaWorkspace};
 pub(crate) use self::scaling::{Scaling, scale_scores};
 use crate::corpus::Corpus;
 use crate::diagram::{Diagram, Factor, Nota, Variables};
-use crate::inference::kernels::vectorized;
 use crate::inference::{InferenceError, TransitionMask};
 use crate::space::Space;
 use crate::{Sentences, SequenceError, UNKNOWN};

@@ -6,7 +6,9 @@
 //! else: masks, candidates, higher orders, and transition scores so far apart that a scaled value could
 //! overflow.
 
-use crate::inference::kernels::{padded, vectorized};
+use consonant_learn::vectorized;
+
+use crate::inference::kernels::padded;
 
 /// Rows are padded to whole vectors of this many numbers.
 const LANES: usize = 8;
