@@ -402,6 +402,13 @@ vectorized! {
     }
 }
 
+vectorized! {
+    /// Adds weights to sums, one to each.
+    fn add_halves(weights: &[u16], out: &mut [f32]) {
+        out.iter_mut().zip(weights).for_each(|(sum, &bits)| *sum += single(bits));
+    }
+}
+
 impl HashKernel {
     /// The weight index of a key in a kernel of 2^`bits` weights; training uses the same.
     #[inline]
@@ -455,10 +462,14 @@ impl HashKernel {
     /// Adds the weights of a key and of those that follow it to `out`, one to each.
     pub fn add_run(&self, key: u64, out: &mut [f32]) {
         let start = (key & self.mask) as usize;
-        stored!(&self.weights, |weights, single| match weights.get(start..start + out.len()) {
-            Some(run) => out.iter_mut().zip(run).for_each(|(sum, &bits)| *sum += single(bits)),
-            None => (0..).zip(out).for_each(|(next, sum)| *sum += self.weight(key.wrapping_add(next))),
-        });
+        let range = start..start + out.len();
+        match &self.weights {
+            Stored::Half(weights) if range.end <= weights.len() => add_halves(&weights[range], out),
+            Stored::Single(weights) if range.end <= weights.len() => {
+                out.iter_mut().zip(&weights[range]).for_each(|(sum, weight)| *sum += weight);
+            }
+            _ => (0..).zip(out).for_each(|(next, sum)| *sum += self.weight(key.wrapping_add(next))),
+        }
     }
 
     /// All weights as single precision.

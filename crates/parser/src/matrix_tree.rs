@@ -5,6 +5,7 @@
 //! one child of the root, the first row holds the weights of the root's arcs (Koo, Globerson, Carreras &
 //! Collins 2007).
 
+use consonant_learn::vectorized;
 use consonant_map::oracle::arborescence::RootChildren;
 
 /// Buffers, reused from sentence to sentence.
@@ -93,6 +94,7 @@ impl MatrixTree {
     }
 }
 
+vectorized! {
 /// Writes the inverse of a square matrix and returns the logarithm of its determinant; nothing if that is not
 /// positive. LU with partial pivoting; the matrix is destroyed.
 fn invert(n: usize, a: &mut [f64], inverse: &mut Vec<f64>, pivots: &mut Vec<usize>) -> Option<f64> {
@@ -155,6 +157,7 @@ fn invert(n: usize, a: &mut [f64], inverse: &mut Vec<f64>, pivots: &mut Vec<usiz
         row.iter_mut().for_each(|x| *x /= value);
     }
     Some(log_determinant)
+}
 }
 
 #[cfg(test)]

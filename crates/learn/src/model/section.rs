@@ -3,7 +3,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use yoke::Yoke;
-use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::disk::DiskFile;
 
@@ -34,12 +34,15 @@ pub(super) enum Backing {
 }
 
 impl Backing {
-    /// Reads a file of `length` bytes to memory of our own.
+    /// Reads a file of `length` bytes to memory of our own: in large pages where the system has them, because weights
+    /// are looked up all over it.
     pub(super) fn read(file: &mut DiskFile, length: usize) -> io::Result<Self> {
-        let mut lines = Line::new_vec_zeroed(length.div_ceil(size_of::<Line>()))
-            .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
-        file.read_exact(&mut lines.as_mut_bytes()[..length])?;
-        Ok(Self::Owned(lines, length))
+        let mut memory = memmap2::MmapMut::map_anon(length)?;
+        #[cfg(target_os = "linux")]
+        // Without large pages it is as good, only slower.
+        let _ = memory.advise(memmap2::Advice::HugePage);
+        file.read_exact(&mut memory)?;
+        Ok(Self::Mapped(memory.make_read_only()?))
     }
 
     /// Copies `bytes` to memory aligned for every [`Number`].

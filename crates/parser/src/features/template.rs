@@ -150,9 +150,8 @@ templates! {
 /// template, whose length is known where rows are joined, so that they stay in registers.
 #[derive(Debug, Clone)]
 pub(super) struct Family<const ROLES: usize, const WIDTH: usize> {
-    /// Tells the families apart.
-    id: u64,
-    templates: &'static [Template<ROLES>],
+    /// For each role, the templates that look at its token: which one, at what, and what tells its numbers apart.
+    looks: [Vec<(usize, Attribute, u64)>; ROLES],
     roles: [Vec<[u32; WIDTH]>; ROLES],
     /// A row for each way in which a part can lie.
     ways: Vec<[u32; WIDTH]>,
@@ -165,12 +164,17 @@ pub(super) fn scatter(value: u64, salt: u64) -> u32 {
 }
 
 impl<const ROLES: usize, const WIDTH: usize> Family<ROLES, WIDTH> {
+    /// The templates of a family, which `id` tells from others.
     pub(super) fn new(id: u64, templates: &'static [Template<ROLES>], ways: usize) -> Self {
-        let salt = |template: usize| (id << 16 | 0xff << 8 | template as u64) + 1;
-        let row = |way: u64| std::array::from_fn(|template| scatter(way + 1, salt(template)));
+        let salt = |role: usize, template: usize| (id << 16 | (role as u64) << 8 | template as u64) + 1;
+        let looks = |role: usize| {
+            let attributes = templates.iter().map(|template| template[role]).enumerate();
+            let some = attributes.filter(|&(_, attribute)| attribute != Attribute::Nothing);
+            some.map(|(template, attribute)| (template, attribute, salt(role, template))).collect()
+        };
+        let row = |way: u64| std::array::from_fn(|template| scatter(way + 1, salt(0xff, template)));
         Self {
-            id,
-            templates,
+            looks: std::array::from_fn(looks),
             roles: std::array::from_fn(|_| Vec::new()),
             ways: (0..ways as u64).map(row).collect(),
         }
@@ -178,17 +182,14 @@ impl<const ROLES: usize, const WIDTH: usize> Family<ROLES, WIDTH> {
 
     /// Makes the numbers of a sentence's tokens, if such parts are wanted.
     pub(super) fn load(&mut self, is_wanted: bool, tokens: &[Token]) {
-        for (role, rows) in self.roles.iter_mut().enumerate().filter(|_| is_wanted) {
+        for (rows, looks) in self.roles.iter_mut().zip(&self.looks).filter(|_| is_wanted) {
             rows.clear();
-            rows.extend(tokens.iter().map(|token| {
-                std::array::from_fn(|template| match self.templates[template][role] {
-                    Attribute::Nothing => 0,
-                    attribute => scatter(
-                        token.values[attribute as usize],
-                        (self.id << 16 | (role as u64) << 8 | template as u64) + 1,
-                    ),
-                })
-            }));
+            rows.resize(tokens.len(), [0; WIDTH]);
+            for (row, token) in rows.iter_mut().zip(tokens) {
+                for &(template, attribute, salt) in looks {
+                    row[template] = scatter(token.values[attribute as usize], salt);
+                }
+            }
         }
     }
 
