@@ -1,14 +1,19 @@
 //! Which files a command reads.
 
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
+use crate::context::Context;
 use crate::usage_error;
 
 /// The files that the user named, or standard input where none is; `-` may stand there once.
-pub fn or_standard_input(mut files: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
+pub fn or_standard_input(mut files: Vec<PathBuf>, context: &Context) -> Result<Vec<PathBuf>> {
     if files.is_empty() {
+        if io::stdin().is_terminal() {
+            context.note("reading what you type; Ctrl-D on a line of its own ends it");
+        }
         files.push("-".into());
     }
     if files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
@@ -26,9 +31,9 @@ pub struct Found {
 
 /// The files that the user named, and those of folders (with all below them, in order, but for hidden ones) and
 /// patterns such as `news/*.txt` where no file has that name.
-pub fn found(named: Vec<PathBuf>) -> Result<Vec<Found>> {
+pub fn found(named: Vec<PathBuf>, context: &Context) -> Result<Vec<Found>> {
     let mut all = Vec::new();
-    for path in or_standard_input(named)? {
+    for path in or_standard_input(named, context)? {
         if path.is_dir() {
             let before = all.len();
             walk(&path, Path::new(""), &mut all)?;
@@ -48,6 +53,12 @@ pub fn found(named: Vec<PathBuf>) -> Result<Vec<Found>> {
             if all.len() == before {
                 return Err(usage_error(format!("no file is called {pattern}")));
             }
+        } else if !path.exists() && path.to_string_lossy().contains(' ') {
+            // Who types a text where a file is wanted.
+            bail!(
+                "no file is called `{}`; give a text itself on standard input, as in: echo 'Ann lives in Kiel.' | consonant annotate",
+                path.display()
+            );
         } else {
             all.push(Found { place: name(&path), path });
         }

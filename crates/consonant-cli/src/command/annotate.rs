@@ -143,7 +143,7 @@ enum Colour {
 impl Annotate {
     /// Annotates file after file.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
-        let files = inputs::found(self.files)?;
+        let files = inputs::found(self.files, context)?;
         let models = Models::of(self.models.as_deref())?;
         let layers = match &self.layers {
             None => Pipeline::layers_of(&models)?,

@@ -54,7 +54,7 @@ enum ReportFormat {
 
 impl Check {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
-        let files = inputs::or_standard_input(self.files)?;
+        let files = inputs::or_standard_input(self.files, context)?;
         self.output.keep_apart(&files)?;
         let settings = Settings {
             format: self.from,

@@ -44,7 +44,7 @@ pub struct Convert {
 
 impl Convert {
     pub fn run(self, context: &Context) -> Result<ExitCode> {
-        let files = inputs::or_standard_input(self.files)?;
+        let files = inputs::or_standard_input(self.files, context)?;
         let conversion = Conversion {
             scheme: self.scheme,
             source_scheme: self.source_scheme,

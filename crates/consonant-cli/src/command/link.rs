@@ -76,7 +76,7 @@ impl Link {
         let linker = Linker::open(&model)?;
         let mut svg = Svg::default();
         let mut out = self.output.open()?;
-        for file in inputs::found(self.files)? {
+        for file in inputs::found(self.files, context)? {
             for mut thread in read(context.open_whole(&file.path)?)? {
                 linker.link_log(&mut thread, &options)?;
                 match format {

@@ -10,7 +10,7 @@ use consonant::TopicAnnotator;
 use consonant::draw::svg::Svg;
 use consonant::learn::model::Model;
 use consonant::summarizer::{
-    Baseline, Source, Summarizer, SummarizerOptions, Summary, SummarySentence, lp_format,
+    Baseline, Empty, Source, Summarizer, SummarizerOptions, Summary, SummarySentence, lp_format,
     summarize_by_baseline,
 };
 use consonant::task::Task as _;
@@ -36,7 +36,7 @@ use crate::usage_error;
   consonant summarize news/*.txt --query \"Who was hurt?\" --explain
   consonant summarize c.txt --known a.txt --ratio 0.2")]
 pub struct Summarize {
-    /// The documents; none or `-` is standard input.
+    /// The documents: files, folders, or patterns such as 'news/*.txt'; none or `-` is standard input.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -97,11 +97,11 @@ impl Summarize {
             }
         }
         let options = &options;
-        let files = inputs::or_standard_input(self.files.clone())?;
-        self.output.keep_apart(files.iter().chain(&self.read))?;
+        let files = inputs::found(self.files.clone(), context)?;
+        self.output.keep_apart(files.iter().map(|file| &file.path).chain(&self.read))?;
         let sources: Vec<Source> = files
             .iter()
-            .map(|path| Ok(Source::read(context.open_whole(path)?)?))
+            .map(|file| Ok(Source::read(context.open_whole(&file.path)?)?))
             .collect::<Result<Vec<_>>>()?
             .concat();
         let annotator = TopicAnnotator::open(self.models.as_deref())?;
@@ -154,7 +154,8 @@ impl Summarize {
             ));
         }
         if let Some(why) = summary.empty {
-            context.note(format!("the summary is empty: {why}; raise --words"));
+            let remedy = if why == Empty::NoText { "" } else { "; raise --words" };
+            context.note(format!("the summary is empty: {why}{remedy}"));
         }
         if let Some(certificate) = &summary.certificate {
             context.detail(format!(

@@ -94,7 +94,7 @@ impl Predict {
         let file = Model::open(&self.model)?;
         let model = registry().open(&file, &name)?;
         self.check_options(model.task())?;
-        let files = inputs::or_standard_input(self.files)?;
+        let files = inputs::or_standard_input(self.files, context)?;
         let annotator: Option<Box<dyn Annotate>> = match (&self.tagger, model.reads()) {
             (Some(path), Reads::Tags) => Some(Box::new(Tagging::open(path)?)),
             (Some(_), _) => {
