@@ -67,10 +67,12 @@ impl Format {
         if start.starts_with('{') && start.contains("\"functions\"") && !start.contains("\"factors\"") {
             return Some(Format::Cfn);
         }
+        if matches!(&*word, "markov" | "bayes") {
+            return Some(Format::Uai);
+        }
         match start.as_bytes().first()? {
             b'{' => Some(Format::Json),
             b'0'..=b'9' => Some(Format::Fg),
-            b'M' | b'B' | b'm' | b'b' => Some(Format::Uai),
             _ => None,
         }
     }

@@ -382,7 +382,9 @@ fn read_problem(path: &Path, format: Option<Format>, context: &Context) -> Resul
         bail!("{name}: the file is empty; expected a problem");
     }
     let Some(format) = format.or_else(|| Format::guess(&name, text)) else {
-        bail!("{name}: cannot tell the format; say --from uai, loguai, fg, json, lp, mps, wcsp or cfn");
+        bail!(
+            "{name}: not a problem in a format that can be told by its name or first word; say --from uai, loguai, fg, json, lp, mps, wcsp or cfn"
+        );
     };
     let problem = problem::read(text, format).map_err(|error| placed(&name, error))?;
     Ok((name, problem))
