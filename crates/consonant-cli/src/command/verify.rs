@@ -19,8 +19,8 @@ use crate::output::Output;
   consonant verify problem.json problem.proof
 
 The proof is what `solve --certificate FILE` writes (see docs/proofs.md). The check is a small program of its own: it
-evaluates the assignment, and computes the bound from the proof's steps with sums that are rounded up. Exit code 1 says
-that the proof does not hold, and where it fails. Of several proofs, as `--n-best K` writes them, each is of the problem
+evaluates the assignment, and computes the bound from the proof's steps with sums that are rounded up;
+both are shown to twelve decimals. Exit code 1 says that the proof does not hold, and where it fails. Of several proofs, as `--n-best K` writes them, each is of the problem
 without the assignments before it.")]
 pub struct Verify {
     /// The problem.
@@ -57,9 +57,9 @@ impl Verify {
                 _ if verified.bound == f64::NEG_INFINITY => writeln!(output, "verified: no solution")?,
                 Some(value) => {
                     let (value, bound) = (problem.stated(value), problem.stated(verified.bound));
-                    writeln!(output, "verified: value {value}, bound {bound}")?;
+                    writeln!(output, "verified: value {}, bound {}", shown(value), shown(bound))?;
                 }
-                None => writeln!(output, "verified: bound {}", problem.stated(verified.bound))?,
+                None => writeln!(output, "verified: bound {}", shown(problem.stated(verified.bound)))?,
             }
             let is_last = number + 1 == proofs.len();
             match &proof.assignment {
@@ -71,4 +71,11 @@ impl Verify {
         output.finish()?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// A number to twelve decimals: what sums of floating-point numbers add beyond is not of interest to people.
+fn shown(number: f64) -> String {
+    let text = format!("{number:.12}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if text == "-0" { "0".into() } else { text.into() }
 }
