@@ -1,13 +1,14 @@
 //! Messages and progress on standard error: bars on a terminal, plain lines elsewhere, silence with
 //! `--quiet`.
 
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::output::shown_lines;
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
 /// How often a log that is no terminal is told of work in progress.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
@@ -86,7 +87,16 @@ impl Reporter {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    // Nobody reads four decimals of a number that changes.
+    style.with_key("per_sec", |state: &ProgressState, out: &mut dyn fmt::Write| {
+        let rate = state.per_sec();
+        let _ = if rate < 10.0 {
+            write!(out, "{rate:.1}/s")
+        } else {
+            write!(out, "{}/s", HumanCount(rate as u64))
+        };
+    })
 }
 
 /// How far one piece of work has come; may be advanced from any thread. It disappears when dropped.

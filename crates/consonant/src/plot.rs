@@ -48,7 +48,12 @@ impl Axis {
         let finite = values.filter(|v| v.is_finite());
         let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
         let (low, high) = if low > high { (0.0, 1.0) } else { (low, high) };
-        let (low, high) = if low == high { (low - 0.5, high + 0.5) } else { (low, high) };
+        let (low, high) = match low == high {
+            // A single moment soon after the start: no time is before that.
+            true if (0.0..0.5).contains(&low) => (0.0, 1.0),
+            true => (low - 0.5, high + 0.5),
+            false => (low, high),
+        };
         let rough = (high - low) / 5.0;
         let magnitude = 10f64.powf(rough.log10().floor());
         let step =
@@ -164,6 +169,7 @@ mod tests {
         assert_eq!(axis.ticks, [2.0, 4.0, 6.0, 8.0]);
         assert_eq!(Axis::over(std::iter::empty()).low, 0.0);
         assert!(Axis::over([3.0, 3.0].into_iter()).low < 3.0);
+        assert_eq!(Axis::over([1e-5].into_iter()).low, 0.0);
     }
 
     #[test]
