@@ -404,7 +404,7 @@ const PICTURES: [(&str, &str); 2] = [
         "docs/tree.svg",
         "echo 'Ann Smith has not seen the new bridge in London.' | consonant annotate --format svg",
     ),
-    ("docs/summary.svg", "consonant summarize examples/news/*.txt --words 50 --format svg --quiet"),
+    ("docs/summary.svg", "consonant summarize examples/earthquake/*.txt --words 60 --format svg --quiet"),
 ];
 
 /// A picture of the pages must be what is drawn now; `DOCUMENTATION=overwrite` makes it so.
@@ -423,6 +423,9 @@ fn check_picture(picture: &str, drawn: &str) {
 fn pictures_are_what_the_program_draws() {
     for (picture, command) in PICTURES {
         check_picture(picture, &(run(command, &root()).expect("a picture") + "\n"));
+        let struck_out =
+            fs::read_to_string(root().join(picture)).expect("a picture").contains(r#"class="gone""#);
+        assert_eq!(struck_out, picture.contains("summary"), "the picture of a summary shows what was cut");
     }
 }
 
