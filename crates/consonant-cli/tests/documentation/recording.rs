@@ -150,9 +150,11 @@ fn draw(run: &Run, row: usize) -> String {
     drawn
 }
 
-/// A terminal in which commands are typed and answered: each with what it prints.
+/// A terminal in which commands are typed and answered: each with what it prints. The first one has been, before anybody
+/// looks, so that nobody looks at an empty picture.
 pub fn recording(title: &str, steps: &[(&str, String)]) -> String {
-    let (mut body, mut row, mut time) = (String::new(), 0, 0.5);
+    let first = steps.first().map_or(0, |(command, _)| command.chars().count());
+    let (mut body, mut row, mut time) = (String::new(), 0, -(first as f64 * LETTER + ANSWER));
     for (command, printed) in steps {
         let prompt = Run { column: 0, text: "$".to_owned(), look: "green".to_owned() };
         writeln!(body, "<g class=\"at\" style=\"animation-delay:{time:.2}s\">{}</g>", draw(&prompt, row))
