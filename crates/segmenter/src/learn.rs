@@ -64,7 +64,14 @@ pub(crate) fn train(
     let sentences = &sentences[..];
     let dev = data.dev.map(sentences_of);
     let dev = dev.as_deref();
-    let passages = Passage::read(sentences);
+    let mut passages = Passage::read(sentences);
+    let tokens = passages.iter().map(|passage| passage.tokens.len()).sum();
+    let fingerprint = fingerprint(&passages);
+    if !Passage::touch(&passages) {
+        // What is taught by blanks alone does not know what to do without them, so all is learned both ways.
+        let closed: Vec<Passage> = passages.iter().map(Passage::closed_up).collect();
+        passages.extend(closed);
+    }
     let initial = data.initial.map(Segmenter::open).transpose()?;
     let older = initial.as_ref().and_then(Segmenter::learned);
     let mut cuts = initial.as_ref().map_or_else(Cuts::default, |initial| initial.cuts().clone());
@@ -176,8 +183,8 @@ pub(crate) fn train(
         tokens_f1: score.map(|score| score.tokens()),
         sentences_f1: score.map(|score| score.sentences()),
         sentences: sentences.len(),
-        tokens: passages.iter().map(|passage| passage.tokens.len()).sum(),
-        fingerprint: fingerprint(&passages),
+        tokens,
+        fingerprint,
         inner_spaces,
     };
     let multiwords = Multiwords::learn(sentences);

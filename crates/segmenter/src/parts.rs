@@ -70,6 +70,45 @@ impl Passage {
         passages
     }
 
+    /// Whether tokens touch, as they do where people write. Some treebanks have text with a blank between any two tokens.
+    pub fn touch(passages: &[Self]) -> bool {
+        let all: usize = passages.iter().map(|passage| passage.tokens.len()).sum();
+        let touching =
+            |passage: &Self| passage.tokens.windows(2).filter(|pair| pair[0].end == pair[1].start).count();
+        TOUCHING * passages.iter().map(touching).sum::<usize>() >= all
+    }
+
+    /// The same tokens as people write them: stops touch what is before them, opening brackets what is behind them, and quotation marks that stand
+    /// alone do so in turn. Some numbers get a mark inside, since such treebanks may cut decimals where people write no blank.
+    pub fn closed_up(&self) -> Self {
+        let mut closed = Self { ends: self.ends.clone(), ..Self::default() };
+        let (mut quoted, mut opens, mut numbers) = (false, true, 0);
+        for (at, place) in self.tokens.iter().enumerate() {
+            let token = &self.text[place.clone()];
+            let is = |marks: &str| token.chars().all(|c| marks.contains(c));
+            let (quotes, starts) = (is(QUOTES), at == 0 || self.ends[at - 1]);
+            quoted &= !starts;
+            let closes = is(CLOSING) || quotes && quoted;
+            if !starts && !opens && !closes {
+                closed.text.push_str(&self.text[self.tokens[at - 1].end..place.start]);
+            } else if starts && at > 0 {
+                closed.text.push(' ');
+            }
+            let start = closed.text.len();
+            closed.text.push_str(token);
+            if token.len() > 1 && token.bytes().all(|byte| byte.is_ascii_digit()) {
+                numbers += 1;
+                if numbers % DECIMALS == 0 {
+                    closed.text.insert(start + 1, if numbers % (2 * DECIMALS) == 0 { ',' } else { '.' });
+                }
+            }
+            closed.tokens.push(start..closed.text.len());
+            quoted ^= quotes;
+            opens = is(OPENING) || quotes && quoted;
+        }
+        closed
+    }
+
     /// Whether a token has white space in it.
     pub fn has_inner_spaces(&self) -> bool {
         self.tokens.iter().any(|token| self.text[token.clone()].contains(char::is_whitespace))
@@ -99,6 +138,17 @@ impl Passage {
         }
     }
 }
+
+/// Tokens are taken to touch where people write if one in so many does.
+const TOUCHING: usize = 1000;
+/// One number in so many is made a decimal.
+const DECIMALS: usize = 3;
+/// Marks that touch the token before them.
+const CLOSING: &str = ".,;:!?…)]}。，、；：！？";
+/// Marks that touch the token behind them.
+const OPENING: &str = "([{¿¡";
+/// Marks that do the one or the other.
+const QUOTES: &str = "\"“”„»«";
 
 /// Gold, predicted and common spans, of tokens or of sentences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -165,6 +215,35 @@ impl SegmentationScore {
 mod tests {
     use super::*;
     use crate::atoms::{Atoms, Cuts};
+
+    #[test]
+    fn tokens_with_blanks_between_them_close_up() {
+        let read = |spaced: &str| {
+            let mut passage = Passage { text: spaced.replace('|', ""), ..Passage::default() };
+            let mut start = 0;
+            for sentence in spaced.split('|') {
+                for token in sentence.split(' ').filter(|token| !token.is_empty()) {
+                    start += passage.text[start..].find(token).unwrap();
+                    passage.tokens.push(start..start + token.len());
+                    start += token.len();
+                }
+                passage.ends.resize(passage.tokens.len(), false);
+                *passage.ends.last_mut().unwrap() = true;
+            }
+            passage
+        };
+        let spaced = read("Nem tudom ( 107,5 %, dr. X. ) . |\" Igen , \" mondta \" nem \" ! |) .");
+        assert!(!Passage::touch(std::slice::from_ref(&spaced)));
+        let closed = spaced.closed_up();
+        assert_eq!(closed.text, "Nem tudom (107,5 %, dr. X.). \"Igen,\" mondta \"nem\"! ).");
+        assert!(Passage::touch(std::slice::from_ref(&closed)));
+        let numbers = read("10 11 1234 5 60 70 80").closed_up();
+        assert_eq!(numbers.text, "10 11 1.234 5 60 70 8,0");
+        let forms = |passage: &Passage| -> Vec<String> {
+            passage.tokens.iter().map(|place| passage.text[place.clone()].to_owned()).collect()
+        };
+        assert_eq!((forms(&closed), &closed.ends), (forms(&spaced), &spaced.ends));
+    }
 
     #[test]
     fn gold_gaps_come_from_the_treebank() {

@@ -139,6 +139,20 @@ fn a_small_model_learns_what_it_saw() {
     check(&segmenter, document.text());
 }
 
+/// A treebank with a blank between any two tokens teaches text as people write it, too.
+#[test]
+fn blanks_between_all_tokens_are_not_needed() {
+    let spaced = treebank().into_iter().map(|sentence| sentence.to_string().replace("SpaceAfter=No", "_"));
+    let spaced: String = spaced.collect();
+    let spaced = SentenceReader::conllu(spaced.as_bytes(), "x").collect::<Result<_, _>>().expect("reads");
+    let trained = train(spaced, &SegmenterSettings::new().epochs(10)).expect("trains");
+    let segmenter =
+        Segmenter::open(&Model::from_bytes(&trained.model.to_bytes()).expect("reads")).expect("opens");
+    for text in ["The cat barks.", "The cat barks ."] {
+        assert_eq!(words(&segmenter.segment(text).expect("segments")), "The cat barks .");
+    }
+}
+
 #[test]
 fn the_same_data_give_the_same_bytes() {
     let settings = SegmenterSettings::new().epochs(2);
