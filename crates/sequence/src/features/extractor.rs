@@ -12,9 +12,9 @@ use super::resource::{Place, Resources};
 use super::template::{Function, Scope};
 use super::value::{ValueReader, lower_case};
 
-/// Distinct values of a column that a workspace remembers before it starts afresh: some megabytes of text are enough for
-/// as many, so that more text takes no more memory.
-const MOST_TYPES: usize = 1 << 15;
+/// Distinct values of a column that a workspace remembers before it starts afresh: a third of a megabyte of news has
+/// as many, and more text takes no more memory.
+const MOST_TYPES: usize = 1 << 13;
 /// Memories of values that were started in this process.
 static EPOCHS: AtomicU64 = AtomicU64::new(1);
 
