@@ -203,6 +203,22 @@ fn conllu_keeps_its_tokens_and_gets_layers() {
     assert!(filled.contains("PROPN") && filled.contains("root"), "{filled}");
 }
 
+/// So do those of a file that has a token and its label a line.
+#[test]
+fn columns_keep_their_tokens_and_get_layers() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tokens.tsv");
+    std::fs::write(&file, "Ann\tO\nrows-home\tO\n\nBob\tB-PER\n").unwrap();
+    let output = run(b"", &["--layers", "tags", "--format", "conllu", file.to_str().unwrap()]);
+    let filled = String::from_utf8(output.stdout).unwrap();
+    let words: Vec<&str> = filled.lines().filter_map(|line| line.split('\t').nth(1)).collect();
+    assert_eq!(words, ["Ann", "rows-home", "Bob"], "{filled}");
+    assert_eq!((filled.matches("\n\n").count(), filled.matches("PROPN").count()), (2, 2), "{filled}");
+    assert!(output.stderr.is_empty());
+    let output = annotate(b"Ann\tO\nrows\tO\n", &[]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("*.tsv"));
+}
+
 /// Who gives records to `annotate` hardly wants their braces taken for words; but a text may look like
 /// anything.
 #[test]
@@ -219,15 +235,21 @@ fn text_that_looks_like_records_is_annotated_with_a_warning() {
 fn a_text_in_another_language_is_noticed() {
     let german = "Der Hund lief über die Straße, und die Katze saß auf dem Dach und sah ihm zu, bis er hinter den Häusern verschwunden war. \
                   Danach schlief sie wieder ein und träumte von Fischen, die im Garten schwammen.";
+    let contracted = "Der Hund ist nicht im Haus, sondern im Garten.\n\n".repeat(6);
     let list = "Alan Turing, mathematician, Manchester University; Ada Lovelace, Countess of Lovelace, London; Grace Hopper, rear admiral, \
                 Arlington, Virginia; Kurt Gödel, logician, Princeton; notes for the meeting on Tuesday, budget, any other business, tea.";
     let english = "The dog ran over the street, and the cat sat on the roof and watched him until he was gone behind the houses. \
                    Then she fell asleep again and dreamt of fish that swam in the garden.";
     let chat = "[10:03] anna: hey bob, are you coming to the lab?\n[10:04] bob: nope, gotta work #sad\n[10:05] anna: 410 U.S. 113 (1973), 12(b)(6), \
                 Smith v. Jones, Deloitte, KPMG, Acme Widgets, Kate Olsen, Van Damme, Xi Jinping, Biden\n";
-    for (text, warns) in
-        [(german, true), (english, false), (list, false), (chat, false), ("Guten Morgen!", false)]
-    {
+    for (text, warns) in [
+        (german, true),
+        (&contracted, true),
+        (english, false),
+        (list, false),
+        (chat, false),
+        ("Guten Morgen!", false),
+    ] {
         let said = run(text.as_bytes(), &["--layers", "tags"]).stderr;
         let said = String::from_utf8_lossy(&said);
         assert_eq!(said.contains("does not look English"), warns, "{said}");

@@ -292,7 +292,10 @@ fn edit_error(error: &EditError, conversion: &Conversion) -> Error {
 }
 
 /// A columns sentence as CoNLL-U; labels other than `O` go to MISC.
-fn to_conllu(sentence: &Sentence) -> Result<Sentence, EditError> {
+///
+/// # Errors
+/// If a value cannot stand in CoNLL-U.
+pub fn to_conllu(sentence: &Sentence) -> Result<Sentence, EditError> {
     let mut builder = SentenceBuilder::new();
     if sentence.starts_document() {
         builder.comment("newdoc", "");

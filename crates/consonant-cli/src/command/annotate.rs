@@ -15,8 +15,9 @@ use consonant::arrow::table::{Columns, TableReader, is_parquet};
 use consonant::draw::terminal::Terminal;
 use consonant::segmenter::SegmenterOptions;
 use consonant::summarizer::looks_english;
+use consonant::text::convert::to_conllu;
 use consonant::text::input::{Input, STDIN};
-use consonant::text::{Format as InputFormat, Sentence, SentenceReader};
+use consonant::text::{self, Format as InputFormat, Sentence, SentenceReader};
 use consonant::{Layers, Models, Pipeline, Proofs};
 
 use self::shards::Shards;
@@ -32,7 +33,8 @@ use crate::usage_error;
 ///
 /// Nothing of the text is lost: tokens carry the white space around them (SpaceAfter, SpacesAfter,
 /// SpacesBefore) and their place in the file in characters (TokenRange). Each file is a document; blank lines
-/// end paragraphs. CoNLL-U has sentences and tokens already: the layers are filled in. Parquet and JSONL are tables:
+/// end paragraphs. CoNLL-U has sentences and tokens already, and so has a file of a
+/// token a line (*.tsv): the layers are filled in. Parquet and JSONL are tables:
 /// each row has a text, which is a document.
 #[derive(Args)]
 #[command(after_help = "Example:
@@ -251,7 +253,8 @@ struct Work<'a> {
 /// A file, as it is read.
 enum Source {
     Table(TableReader),
-    Conllu(Input),
+    /// Sentences of tokens, in CoNLL-U or in columns.
+    Tokens(Input, InputFormat),
     Text(Input),
 }
 
@@ -261,18 +264,26 @@ impl Work<'_> {
             return Ok(Source::Table(TableReader::parquet(path, self.columns.clone())?));
         }
         let mut input = Input::open(path)?;
+        let named = InputFormat::from_path(path);
         Ok(match input.format()? {
-            InputFormat::Conllu => Source::Conllu(input),
-            InputFormat::Jsonl
-                if self.is_table || InputFormat::from_path(path) == Some(InputFormat::Jsonl) =>
-            {
+            InputFormat::Conllu => Source::Tokens(input, InputFormat::Conllu),
+            // A tab in a text makes no table of it: the name must say so.
+            InputFormat::Columns if named == Some(InputFormat::Columns) => {
+                Source::Tokens(input, InputFormat::Columns)
+            }
+            InputFormat::Jsonl if self.is_table || named == Some(InputFormat::Jsonl) => {
                 Source::Table(TableReader::jsonl(input, self.columns.clone()))
             }
             found => {
-                if found == InputFormat::Jsonl {
+                let hint = match found {
+                    InputFormat::Jsonl => "`--text-column C` reads rows, `consonant predict` keeps formats",
+                    InputFormat::Columns => "a file of a token a line is called *.tsv",
+                    _ => "",
+                };
+                if !hint.is_empty() {
+                    let name = input.name();
                     self.context.note(format!(
-                        "{} looks like data with a format, but is read as raw text; `--text-column C` reads rows, `consonant predict` keeps formats",
-                        input.name()
+                        "{name} looks like data with a format, but is read as raw text; {hint}"
                     ));
                 }
                 Source::Text(input)
@@ -305,10 +316,19 @@ impl Work<'_> {
                 "--certificates is for texts and CoNLL-U; rows of tables are annotated without",
             )),
             Source::Table(table) => self.rows(table, writer, most, advance),
-            Source::Conllu(input) => {
+            Source::Tokens(input, format) => {
                 let name = Arc::clone(input.name());
-                for batch in SentenceReader::conllu(input, Arc::clone(&name)).batches(BATCH) {
+                let reader = match format {
+                    InputFormat::Columns => {
+                        SentenceReader::columns(input, Arc::clone(&name), text::Columns::default())
+                    }
+                    _ => SentenceReader::conllu(input, Arc::clone(&name)),
+                };
+                for batch in reader.batches(BATCH) {
                     let mut sentences = batch?;
+                    if *format == InputFormat::Columns {
+                        sentences = sentences.iter().map(to_conllu).collect::<Result<_, _>>()?;
+                    }
                     self.pipeline.annotate_sentences(&mut sentences)?;
                     write(&sentences, &name, writer)?;
                 }
@@ -398,20 +418,20 @@ fn give_ids(sentences: &mut [Sentence], document: &str, before: &mut usize) {
 
 /// Whether the beginning of a text is English, or too short to tell.
 fn may_be_english(sentences: &[Sentence]) -> bool {
+    // The text as it is written: the words of a token are those that English would have (`im` is `i` and `m`).
     let mut text = String::new();
-    let mut words = 0;
-    for word in
-        sentences.iter().flat_map(|sentence| (0..sentence.len()).map(|word| sentence.form(word))).take(1000)
-    {
-        words += usize::from(word.starts_with(char::is_alphabetic));
-        text.push_str(word);
+    for sentence in sentences.iter().take(ENOUGH) {
+        text.push_str(&sentence.text());
         text.push(' ');
     }
-    words < FEW || looks_english(&text)
+    let written = text.split(|c: char| !c.is_alphanumeric());
+    written.filter(|word| word.starts_with(char::is_alphabetic)).count() < FEW || looks_english(&text)
 }
 
 /// Fewer words do not tell a language.
 const FEW: usize = 30;
+/// More sentences do not tell it better.
+const ENOUGH: usize = 50;
 
 /// Sentences of CoNLL-U that are annotated together.
 const BATCH: usize = 512;
