@@ -205,11 +205,11 @@ fn respect(options: &SegmenterOptions, text: &str, atoms: &[Atom], gaps: &mut [G
     }
 }
 
-/// Tokens go on over white space only if the training data has such tokens, no sentence ends with the mark that opens a line, and a date with
-/// the name of its month is one token.
+/// Tokens go on over white space only if the training data has such tokens, no sentence ends with the mark that opens a line, a date with
+/// the name of its month is one token, and so is a unit with its period in the middle of a sentence.
 fn allow(text: &str, atoms: &[Atom], learned: &Learned, candidates: &mut Candidates) {
     candidates.clear();
-    let (mut starts_line, mut mark_end, mut date_end) = (true, 0, 0);
+    let (mut starts_line, mut mark_end, mut date_end, mut period) = (true, 0, 0, usize::MAX);
     for (number, atom) in atoms[..atoms.len().saturating_sub(1)].iter().enumerate() {
         if starts_line {
             mark_end = atom.start + mark_length(&text[atom.start..]);
@@ -218,12 +218,15 @@ fn allow(text: &str, atoms: &[Atom], learned: &Learned, candidates: &mut Candida
         if is_date(text, &atoms[number..]) {
             date_end = number + DATE - 1;
         }
-        if number < date_end && !learned.joins.is_empty() {
+        if is_measure(text, &atoms[number..]) {
+            period = number + 2;
+        }
+        if (number < date_end || number + 1 == period) && !learned.joins.is_empty() {
             candidates.push(&learned.joins);
             continue;
         }
         let is_free = atom.space == Space::None || learned.inner_spaces;
-        if atom.end == mark_end && !is_free && !learned.goes_on.is_empty() {
+        if (atom.end == mark_end || number == period) && !is_free && !learned.goes_on.is_empty() {
             candidates.push(&learned.goes_on);
         } else if is_free {
             candidates.push_all();
@@ -249,6 +252,21 @@ fn is_date(text: &str, atoms: &[Atom]) -> bool {
         && [day, first, month, second].iter().all(|atom| atom.space == Space::None)
         && [first, second].iter().all(|atom| atom.of(text) == "-")
         && MONTHS.iter().any(|name| month.of(text).eq_ignore_ascii_case(name))
+}
+
+/// Whether atoms begin with a number and a unit that has a period, and the sentence goes on in small letters: `2 lb. beef`.
+fn is_measure(text: &str, atoms: &[Atom]) -> bool {
+    const UNITS: [&str; 25] = [
+        "cm", "deg", "doz", "ft", "gal", "hr", "hrs", "kg", "km", "lb", "lbs", "mg", "mi", "min", "ml", "mm",
+        "oz", "pkg", "pt", "qt", "sec", "tbs", "tbsp", "tsp", "yd",
+    ];
+    let Some([count, unit, period, next]) = atoms.first_chunk::<4>() else { return false };
+    count.class == Class::Digit
+        && (count.space, unit.space) == (Space::Blank, Space::None)
+        && matches!(period.space, Space::Blank | Space::Line)
+        && period.of(text) == "."
+        && next.of(text).starts_with(char::is_lowercase)
+        && UNITS.iter().any(|name| unit.of(text).eq_ignore_ascii_case(name))
 }
 
 /// Where a sentence that is too long ends: behind the last punctuation of its second half, or else where it

@@ -139,6 +139,18 @@ fn a_small_model_learns_what_it_saw() {
     check(&segmenter, document.text());
 }
 
+#[test]
+fn units_keep_their_periods_and_headings_end() {
+    let segmenter = learned();
+    for (text, expected) in [
+        ("Add 12 lb. cat and 1 tsp.\nmilk.", "Add 12 lb. cat and 1 tsp. milk ."),
+        ("THE CAT\nThe cat barks.", "THE CAT | The cat barks ."),
+        ("<ann> The cat barks\n<bob> He knows", "< ann > The cat barks | < bob > He knows"),
+    ] {
+        assert_eq!(words(&segmenter.segment(text).expect("segments")), expected);
+    }
+}
+
 /// A treebank with a blank between any two tokens teaches text as people write it, too.
 #[test]
 fn blanks_between_all_tokens_are_not_needed() {
