@@ -149,6 +149,9 @@ fn is_closing(line: &str) -> bool {
 /// The length of the dateline at the beginning of a paragraph, with its dash: "PORT ALDER, Sept. 12 — A …".
 pub fn dateline(paragraph: &str) -> Option<usize> {
     let head = paragraph.lines().next()?;
+    if let Some(length) = leading_date(head) {
+        return Some(length);
+    }
     let (at, dash) = [" — ", " – ", " -- ", " - ", "—"]
         .iter()
         .filter_map(|dash| Some((head.find(dash)?, *dash)))
@@ -173,6 +176,18 @@ pub fn dateline(paragraph: &str) -> Option<usize> {
             .trim_start_matches(['"', '“', '\'', '‘'])
             .starts_with(|c: char| c.is_uppercase() || c.is_numeric());
     fits.then(|| at + dash.trim_end().len())
+}
+
+/// The length of a date with its day of the week that a sentence was glued to: "Tuesday, July 12, 2005 Police searched".
+fn leading_date(line: &str) -> Option<usize> {
+    let mut words = line.splitn(4, ' ');
+    let (weekday, month, day, rest) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    let is_day = day.strip_suffix(',').is_some_and(|day| day.parse::<u32>().is_ok_and(|day| day <= 31));
+    let is_month = month.get(..3).is_some_and(|name| MONTHS.contains(&name.to_lowercase().as_str()));
+    let year = rest.get(..4).filter(|year| year.parse::<u32>().is_ok())?;
+    let is_glued = rest[year.len()..].trim_start().starts_with(char::is_uppercase);
+    (weekday.ends_with("day,") && is_month && is_day && is_glued)
+        .then(|| line.len() - rest.len() + year.len())
 }
 
 /// The date in the first lines of a document, as a number that grows with time: "July 12, 2005", "12 July 2005",
@@ -227,6 +242,11 @@ mod tests {
         assert_eq!(cut("The tug — a small one — came."), None);
         assert_eq!(cut("Ines Marlow — The captain — said so."), None);
         assert_eq!(cut("A quake struck the coast."), None);
+        let date = "Tuesday, January 18, 2005";
+        assert_eq!(cut(&format!("{date}Through gifts they raised 5.")).as_deref(), Some(date));
+        assert_eq!(cut(&format!("{date} Through gifts they raised 5.")).as_deref(), Some(date));
+        assert_eq!(cut(&format!("{date}, they raised 5.")), None);
+        assert_eq!(cut(date), None);
     }
 
     #[test]
