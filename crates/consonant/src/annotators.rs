@@ -63,7 +63,8 @@ impl TopicAnnotator {
         };
         let layers = Pipeline::layers_if_any(&models)?;
         let open = |tree| Pipeline::open(&models, Layers { tags: layers.tags, tree, ..Layers::default() });
-        let parsing = layers.tree.then(|| open(true)).transpose()?;
+        // Where the parser is not sure of a tree, a summarizer does not cut it.
+        let parsing = layers.tree.then(|| open(true)).transpose()?.map(Pipeline::with_head_confidence);
         Ok(Self { segmenting: Some(open(false)?), parsing, models: Some(models), english_only })
     }
 

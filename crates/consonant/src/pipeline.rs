@@ -62,6 +62,7 @@ pub struct Pipeline {
     parser: Option<Parser>,
     /// Whether the layers say how sure they are.
     confidence: bool,
+    head_confidence: bool,
     /// Whether sentences say what is proven of them.
     certified: bool,
 }
@@ -120,7 +121,16 @@ impl Pipeline {
             .keep_lemmas(!layers.lemmas && !is_read)
             .keep_feats(!layers.tags && !is_read);
         let lemmatizer = lemmatizer.map(|lemmatizer| (lemmatizer, kept));
-        Ok(Self { segmenter, tagger, lemmatizer, names, parser, confidence: false, certified: false })
+        Ok(Self {
+            segmenter,
+            tagger,
+            lemmatizer,
+            names,
+            parser,
+            confidence: false,
+            head_confidence: false,
+            certified: false,
+        })
     }
 
     /// The same pipeline for texts whose sentences or tokens are known.
@@ -135,6 +145,14 @@ impl Pipeline {
     #[must_use]
     pub fn with_confidence(mut self) -> Self {
         self.confidence = true;
+        self
+    }
+
+    /// The same pipeline with these numbers for heads alone, which cost next to nothing; without any, if its parser
+    /// does not know them.
+    #[must_use]
+    pub fn with_head_confidence(mut self) -> Self {
+        self.head_confidence = self.parser.as_ref().is_some_and(Parser::has_confidence);
         self
     }
 
@@ -238,7 +256,7 @@ impl Pipeline {
             certificates.lemmas = lemmatizer.decode(sentences, options).map_err(Error::task)?;
         }
         if let Some(parser) = &self.parser {
-            let options = ParserOptions::new().confidence(self.confidence);
+            let options = ParserOptions::new().confidence(self.confidence || self.head_confidence);
             certificates.tree = parser.decode(sentences, &options).map_err(Error::task)?;
         }
         if self.certified {

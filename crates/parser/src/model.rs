@@ -213,6 +213,11 @@ impl Parser {
         columns.iter().filter(|(_, is_ignored)| !is_ignored).map(|(name, _)| *name).collect()
     }
 
+    /// Whether it can say how sure it is of heads.
+    pub fn has_confidence(&self) -> bool {
+        self.calibration.is_some()
+    }
+
     /// Buffers for one thread, set up for these options.
     fn worker(&self, options: &ParserOptions) -> Worker<'_, Workspace> {
         let settings = &self.description.settings;

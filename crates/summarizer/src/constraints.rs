@@ -41,15 +41,22 @@ const fn rule(name: &'static str, example: &'static str, holds: fn(&Cut<'_, '_>)
     Rule { name, example, holds }
 }
 
+/// Longer appositions are often what an earlier word governs: "inspected, by an order of 1907, a ship that …".
+const LONGEST_APPOSITION: usize = 12;
+
 /// Cuts that leave a sentence whole. The first that holds gives its name.
 pub const CUTS: &[Rule] = &[
     rule("brackets", "the coast guard [(RNLI)] said", |cut| cut.in_brackets()),
     rule("apposition", "Ines Marlow[, the captain,] said so", |cut| {
-        cut.is("appos") && cut.is_enclosed() && !cut.is_place_or_date() && !cut.is_of_a_list()
+        cut.is("appos")
+            && cut.is_enclosed()
+            && cut.length() <= LONGEST_APPOSITION
+            && !cut.is_place_or_date()
+            && !cut.is_of_a_list()
     }),
     rule("age", "Shahzad Tanweer[, 22,] attended a school", |cut| cut.is_age()),
     rule("relative clause", "the boat[, which carries twelve,] will sail", |cut| {
-        cut.is_full("acl:relcl") && cut.is_enclosed() && cut.begins_with(RELATIVE)
+        cut.is_full("acl:relcl") && cut.is_enclosed() && cut.begins_with(RELATIVE) && !cut.is_narrated()
     }),
     rule("participle", "The quake struck[, killing 14 people]", |cut| {
         cut.is_participle() && cut.is_enclosed() && cut.clause_stays_past()
@@ -58,7 +65,10 @@ pub const CUTS: &[Rule] = &[
     rule("attribution", "No one was hurt[, the coast guard said]", |cut| cut.is_attribution()),
     rule("aside", "The plan[, he thinks,] will work", |cut| cut.is("parataxis") && cut.between_dashes()),
     rule("address", "[Well,] it works", |cut| {
-        (cut.is("discourse") || cut.is("vocative")) && cut.is_enclosed()
+        (cut.is("discourse") || cut.is("vocative"))
+            && cut.is_enclosed()
+            // "nice [, well ,] appointed" is a word with its hyphen lost.
+            && (cut.lower() != "well" || cut.phrase.is_some_and(|(first, _)| first == 0))
     }),
     rule("connective", "[Meanwhile,] the council met", |cut| {
         cut.is("advmod") && cut.opens_sentence() && !cut.is_hedge()
@@ -116,6 +126,7 @@ pub const VETOES: &[Rule] = &[
         cut.is_of_predicate() && !cut.stands_apart()
     }),
     rule("a cleft", "It was the crew [who sang]", |cut| cut.is_cleft()),
+    rule("an uncertain tree", "where something hangs, the parser is not sure", |cut| cut.is_uncertain()),
 ];
 
 impl<'s> Tree<'s> {
@@ -202,6 +213,10 @@ impl<'s> Tree<'s> {
             && self.is_finite(word)
             && !(self.quoted[word] || self.quoted[self.span(word).0] || self.quoted[self.span(word).1])
             && self.phrase(word).is_some()
+            // "[He said] the data flows [have improved]": the clause is longer than the tree has it.
+            && (self.span(word).1 + 1..self.sentence.len())
+                .all(|after| !matches!(self.tag(after), "VBD" | "VBZ" | "VBP" | "MD"))
+            && self.confidence(word).min(self.confidence(head)) >= cut::SURE
             && self.children(word).iter().filter(is_subject).count() == 1
             && self.children(word).iter().filter(is_subject).all(names_its_subject)
             && self.dependents(word, "mark").all(|mark| self.lower(mark) == "that")

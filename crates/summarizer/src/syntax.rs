@@ -68,6 +68,11 @@ impl<'s> Tree<'s> {
         self.sentence.deprel(word).split(':').next().unwrap_or("_")
     }
 
+    /// How sure the parser is of a word's head, if it says so; trees that people made are right.
+    pub fn confidence(&self, word: usize) -> f32 {
+        self.sentence.misc_entry(word, "HeadConfidence").and_then(|told| told.parse().ok()).unwrap_or(1.0)
+    }
+
     /// The dependents of a word.
     pub fn children(&self, word: usize) -> &[usize] {
         &self.children[word]

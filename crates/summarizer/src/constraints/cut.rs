@@ -7,6 +7,9 @@ use super::lexicon::{
 use crate::syntax::Tree;
 use crate::words::{is_negation, is_temporal};
 
+/// What hangs from a head that the parser is less sure of stays, and so does all of a sentence with such a root.
+pub const SURE: f32 = 0.65;
+
 /// The cut of one arc, with what rules ask about it.
 #[derive(Debug)]
 pub struct Cut<'t, 's> {
@@ -128,10 +131,11 @@ impl<'t, 's> Cut<'t, 's> {
         })
     }
 
-    /// Whether its preposition is one of these, with no other before or after it.
+    /// Whether it begins with one of these prepositions, and has no other.
     pub fn has_case(&self, words: &[&str]) -> bool {
         let cases: Vec<usize> = self.tree.dependents(self.word, "case").collect();
         cases.len() == 1
+            && self.phrase.is_some_and(|(first, _)| first == cases[0])
             && words.contains(&self.tree.lower(cases[0]).as_str())
             && !self.tree.has(cases[0], &["fixed", "advmod"])
     }
@@ -208,11 +212,27 @@ impl<'t, 's> Cut<'t, 's> {
             && tree.has(self.word, &["nsubj", "expl", "csubj"])
             && self.is_past(self.head)
             && tree.is_clause(self.head)
+            && !self.is_narrated()
             && mark.is_some_and(|mark| {
                 SUBORDINATORS.contains(&tree.lower(mark).as_str())
                     && self.phrase.is_some_and(|(first, _)| first == mark)
             })
             && (self.is_enclosed() || self.ends_sentence() || self.opens_sentence())
+    }
+
+    /// "They were waiting [when the wave hit]": what happened stands in the clause, and around it only what went on.
+    /// Nor does "Iraqi waters[, when they were caught]" tell of the waters.
+    pub fn is_narrated(&self) -> bool {
+        let tree = self.tree;
+        let goes_on = |at: usize| {
+            tree.dependents(at, "aux").any(|aux| {
+                tree.lower(aux) == "had" || tree.tag(at) == "VBG" && matches!(tree.tag(aux), "VBD" | "VBN")
+            })
+        };
+        let around = |at: &usize| goes_on(*at);
+        self.phrase.is_some_and(|(first, _)| first > 0 && tree.lower(first) == "when")
+            && (self.is("acl") && !is_temporal(&tree.lower(self.head))
+                || std::iter::successors(Some(self.head), |&at| tree.heads[at]).any(|at| around(&at)))
     }
 
     /// Who said so, set beside what was said.
@@ -238,7 +258,11 @@ impl<'t, 's> Cut<'t, 's> {
             ]),
             _ => false,
         };
+        // "cleaned [each day]" says how often, and of what was done.
+        let often =
+            tree.dependents(self.word, "det").any(|of| matches!(tree.lower(of).as_str(), "each" | "every"));
         kind && temporal
+            && !often
             && tree.is_clause(self.head)
             && !tree.has(self.head, &["cop"])
             && self.is_past(self.head)
@@ -291,10 +315,23 @@ impl<'t, 's> Cut<'t, 's> {
             // One that its noun begs for: "interest in", "a third in", "nothing in".
             && !tree.has(self.head, &["nummod", "acl"])
             && !matches!(tree.relation(self.head), "obj" if self.verb_above_needs_place())
-            && !GOVERNING.contains(&tree.lower(self.head).as_str())
+            && ![Some(self.head), tree.heads[self.head]]
+                .iter()
+                .flatten()
+                .any(|&noun| GOVERNING.contains(&tree.lower(noun).as_str()))
+            && self.is_of_one_piece()
             && !(tree.lower(self.head).ends_with("ing") || tree.lower(self.head).ends_with("ion"))
             && self.words().all(|at| sentence.upos(at) != "VERB")
             && !self.says_which()
+            && !self.is_of_one_of_several()
+    }
+
+    /// "turns at the top, the speed and the time of arrival [at the bottom]": one of several is placed among them.
+    fn is_of_one_of_several(&self) -> bool {
+        let tree = self.tree;
+        let above = std::iter::successors(Some(self.head), |&at| tree.heads[at]);
+        let mut within = above.take_while(|&at| !tree.is_clause(at));
+        within.any(|at| tree.relation(at) == "conj" || tree.has(at, &["conj"]))
     }
 
     /// Whether it says of which there are all, many or some: "all students [at the school]", "Prices [in Leeds] are high".
@@ -302,9 +339,11 @@ impl<'t, 's> Cut<'t, 's> {
         let tree = self.tree;
         let quantified =
             tree.children(self.head).iter().any(|&of| QUANTIFIERS.contains(&tree.lower(of).as_str()));
-        let bare = !tree.has(self.head, &["det", "nmod:poss", "amod"]);
-        let clause = tree.clause_of(self.head);
-        quantified || bare && tree.relation(self.head) == "nsubj" && !self.is_past(clause)
+        let told = tree.children(self.head).iter().any(|&of| {
+            of < self.head && matches!(tree.relation(of), "det" | "nmod" | "amod" | "nummod" | "compound")
+        });
+        quantified
+            || !told && !(tree.relation(self.head) == "nsubj" && self.is_past(tree.clause_of(self.head)))
     }
 
     /// Whether the verb above its noun does.
@@ -325,6 +364,12 @@ impl<'t, 's> Cut<'t, 's> {
             && LOOSE_ADVERBS.contains(&lower.as_str())
             && !self.is_hedge()
             && !(lower == "also" && (0..self.word).any(|at| tree.lower(at) == "only"))
+            // "more a find [then] a list" is misspelled.
+            && !(lower == "then"
+                && (0..self.word).any(|at| {
+                    tree.tag(at) == "JJR" || matches!(tree.lower(at).as_str(), "more" | "less" | "rather" | "other")
+                }))
+            && !self.joins_clauses()
             // "Personally Yours" is a name.
             && !(self.word == 0 && self.form(self.neighbours().1).starts_with(char::is_uppercase))
             && matches!(tree.sentence.upos(self.head), "VERB")
@@ -333,6 +378,18 @@ impl<'t, 's> Cut<'t, 's> {
             && self.neighbours().0.is_none_or(|before| !tree.is_mark(before))
             // After the verb an adverb may be its complement.
             && (self.word < self.head || is_temporal(&lower) && tree.has(self.head, &["obj"]))
+    }
+
+    /// Whether an adverb stands between two clauses, and only it: "we left [then] they came"; "[Thus] (so they say) it
+    /// is"; "it was empty but [quickly] filled".
+    fn joins_clauses(&self) -> bool {
+        let (tree, (before, after)) = (self.tree, self.neighbours());
+        let subject = tree.dependents(self.head, "nsubj").any(|subject| self.word < tree.span(subject).0);
+        let joined = before.is_none_or(|at| tree.is_mark(at) || tree.sentence.upos(at) == "CCONJ");
+        let contrasts = matches!(self.form(before), "but" | "yet" | "though");
+        let opens_badly = before.is_none()
+            && after.is_none_or(|at| tree.is_mark(at) || matches!(tree.tag(at), "WP" | "WDT" | "WRB"));
+        subject && !joined || contrasts && !subject || opens_badly
     }
 
     /// An adjective before its noun that only adds weight.
@@ -372,6 +429,7 @@ impl<'t, 's> Cut<'t, 's> {
         joins(before) && !self.is("advmod")
             || self.words().next().is_some_and(|first| sentence.upos(first) == "CCONJ")
             || joins(after) && has_verb() && !self.stands_apart()
+            || self.is("appos") && joins(after.map(|at| at + 1).filter(|&at| at < sentence.len()))
             || joins(after) && (more(after) || matches!(self.relation, "amod" | "advmod" | "appos"))
             || self.form(after) == "," && self.is("amod")
             || self.form(before) == "," && matches!(self.relation, "amod" | "nmod") && !self.is_enclosed()
@@ -458,7 +516,11 @@ impl<'t, 's> Cut<'t, 's> {
                 .is_some_and(|at| matches!(tree.lower(at).as_str(), "later" | "earlier" | "early" | "late"));
         // "arrested late [last month]", "[in her finding] that he lied".
         let halved = before.is_some_and(|at| matches!(tree.lower(at).as_str(), "late" | "early"))
-            || after.is_some_and(|at| matches!(tree.lower(at).as_str(), "that" | "of"));
+            || after.is_some_and(|at| matches!(tree.lower(at).as_str(), "that" | "of"))
+            // "[after a contest] in which fans voted".
+            || after.is_some_and(|at| {
+                at + 1 < sentence.len() && sentence.upos(at) == "ADP" && matches!(tree.tag(at + 1), "WDT" | "WP")
+            });
         if adverb
             || phrase && (noun || ends_early || halved)
             || self.follows_measure()
@@ -528,11 +590,17 @@ impl<'t, 's> Cut<'t, 's> {
         while let Some(head) = tree.heads[above]
             && tree.phrase(above).is_some_and(|phrase| *phrase.end() == last)
         {
-            if above < head
-                && matches!(
-                    tree.relation(above),
-                    "advcl" | "obl" | "acl" | "advmod" | "parataxis" | "discourse" | "ccomp"
-                )
+            // "Some, such as Ann[, who left,] were angry": the comma before the larger phrase has its other half here.
+            let (first, _) = tree.span(above);
+            let opened =
+                matches!(tree.relation(above), "appos" | "nmod" | "obl" | "acl" | "advcl" | "parataxis")
+                    && (first > 0 && tree.is_mark(first) || first > 1 && tree.is_mark(first - 1));
+            if opened
+                || above < head
+                    && matches!(
+                        tree.relation(above),
+                        "advcl" | "obl" | "acl" | "advmod" | "parataxis" | "discourse" | "ccomp"
+                    )
             {
                 return true;
             }
@@ -563,6 +631,15 @@ impl<'t, 's> Cut<'t, 's> {
         let above = self.tree.heads[self.head];
         predicate(self.head)
             || matches!(self.tree.relation(self.head), "obj" | "xcomp") && above.is_some_and(predicate)
+    }
+
+    /// Whether the parser is not sure of what hangs where. In brackets and at the head of a sentence it does not
+    /// matter what something hangs from.
+    pub fn is_uncertain(&self) -> bool {
+        let tree = self.tree;
+        !self.in_brackets()
+            && (tree.confidence(tree.order[0]) < SURE
+                || tree.confidence(self.word) < SURE && !self.opens_sentence())
     }
 
     /// "It was … who": what looks like a modifier is the sentence.

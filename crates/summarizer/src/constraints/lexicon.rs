@@ -78,7 +78,7 @@ pub const PLACED: &[&str] = &[
     "write", "written", "have", "has", "had", "expect", "play", "get", "got", "make", "made", "go", "went",
     "come", "came", "look", "know", "known", "describe", "present", "divide", "split", "run", "ran", "hang",
     "hung", "feel", "felt", "fall", "fell", "settle", "grow", "grew", "appear", "work", "change", "cover",
-    "dress", "wear",
+    "dress", "wear", "center", "centre", "concentrate", "focus", "bury", "scatter", "headquarter", "station",
 ];
 
 /// Adverbs and adjectives without which a sentence claims more, or something else.
@@ -129,7 +129,7 @@ pub const GOVERNING: &[&str] = &[
     "ones", "those", "lack", "need", "trust", "faith", "belief", "attempt", "attempts", "place", "look",
     "experience", "problem", "problems", "advance", "advances", "degree", "share", "half", "member",
     "members", "people", "person", "man", "woman", "men", "women", "victory", "shift", "delay", "improvement",
-    "growth", "decline", "use", "presence",
+    "growth", "decline", "use", "presence", "amount", "number", "numbers", "total", "level", "rate",
 ];
 
 /// Adjectives that belong to a time.

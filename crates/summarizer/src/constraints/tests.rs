@@ -151,6 +151,50 @@ fn no_cut_turns_the_truth_around() {
 
 #[test]
 #[rustfmt::skip]
+fn what_the_rest_leans_on_stays() {
+    // The event itself, though it stands in a clause below: "They were waiting when the wave hit".
+    cut_by("", "They|PRON|PRP|3|nsubj were|AUX|VBD|3|aux waiting|VERB|VBG|0|root when|ADV|WRB|6|advmod waves|NOUN|NNS|6|nsubj came|VERB|VBD|3|advcl .|PUNCT|.|3|punct");
+    // "the rooms were cleaned each day" is about how often.
+    cut_by("", "Rooms|NOUN|NNS|3|nsubj:pass were|AUX|VBD|3|aux:pass cleaned|VERB|VBN|0|root each|DET|DT|5|det day|NOUN|NN|3|obl:unmarked .|PUNCT|.|3|punct");
+    // Half of a list that the tree takes for an apposition.
+    kept_by("half of a coordination", 4, "I|PRON|PRP|2|nsubj liked|VERB|VBD|0|root rooms|NOUN|NNS|2|obj ,|PUNCT|,|5|punct beds|NOUN|NNS|3|appos ,|PUNCT|,|8|punct and|CCONJ|CC|8|cc food|NOUN|NN|3|conj .|PUNCT|.|2|punct");
+    // "Some, such as Ann[, who left,] agreed" would lack a comma.
+    kept_by("a comma that others need", 7, "Some|PRON|DT|10|nsubj ,|PUNCT|,|5|punct such|ADJ|JJ|5|case as|ADP|IN|3|fixed Ann|PROPN|NNP|1|nmod ,|PUNCT|,|8|punct who|PRON|WP|8|nsubj left|VERB|VBD|5|acl:relcl ,|PUNCT|,|5|punct agreed|VERB|VBD|0|root .|PUNCT|.|10|punct");
+    // Words that join clauses, and a misspelled comparison.
+    cut_by("", "It|PRON|PRP|2|nsubj worked|VERB|VBD|0|root then|ADV|RB|5|advmod it|PRON|PRP|5|nsubj broke|VERB|VBD|2|parataxis .|PUNCT|.|2|punct");
+    cut_by("", "It|PRON|PRP|2|nsubj worked|VERB|VBD|0|root but|CCONJ|CC|5|cc quickly|ADV|RB|5|advmod broke|VERB|VBD|2|conj .|PUNCT|.|2|punct");
+    // "countries [in Asia]": without a word before it, the noun would be any.
+    cut_by("", "It|PRON|PRP|2|nsubj hit|VERB|VBD|0|root countries|NOUN|NNS|2|obj in|ADP|IN|5|case Asia|PROPN|NNP|3|nmod .|PUNCT|.|2|punct");
+}
+
+#[test]
+#[rustfmt::skip]
+fn where_the_parser_is_not_sure_nothing_is_cut() {
+    let texts = [
+        ("time", 3, "Police|NOUN|NNS|2|nsubj waited|VERB|VBD|0|root [on|ADP|IN|4|case Tuesday|PROPN|NNP|2|obl] .|PUNCT|.|2|punct"),
+        ("reported", 4, "They|PRON|PRP|2|nsubj said|VERB|VBD|0|root that|SCONJ|IN|5|mark ferries|NOUN|NNS|5|nsubj sank|VERB|VBD|2|ccomp .|PUNCT|.|2|punct"),
+    ];
+    for (what, word, text) in texts {
+        for unsure in [word, 1] {
+            let (mut sentence, _) = sentence(text);
+            let allowed = |sentence: &Sentence| {
+                let tree = Tree::new(sentence).unwrap();
+                tree.cut_rule(word).is_some() || tree.may_lead(word, Constraints::Grammatical)
+            };
+            sentence.set_misc(unsure, "HeadConfidence", Some("0.990")).unwrap();
+            assert!(allowed(&sentence), "{what}");
+            sentence.set_misc(unsure, "HeadConfidence", Some("0.400")).unwrap();
+            assert!(!allowed(&sentence), "{what}");
+        }
+    }
+    // What opens a sentence hangs from nothing that matters, and neither does what stands in brackets.
+    let (mut sentence, _) = sentence("[Meanwhile|ADV|RB|4|advmod] ,|PUNCT|,|1|punct they|PRON|PRP|4|nsubj met|VERB|VBD|0|root .|PUNCT|.|4|punct");
+    sentence.set_misc(0, "HeadConfidence", Some("0.400")).unwrap();
+    assert!(Tree::new(&sentence).unwrap().cut_rule(0).is_some());
+}
+
+#[test]
+#[rustfmt::skip]
 fn a_reported_clause_leads_only_if_somebody_said_so_and_it_names_its_subject() {
     let leads = |text: &str, word: usize| Tree::new(&sentence(text).0).unwrap().may_lead(word, Constraints::Grammatical);
     let said = "They|PRON|PRP|2|nsubj said|VERB|VBD|0|root that|SCONJ|IN|5|mark ferries|NOUN|NNS|5|nsubj sank|VERB|VBD|2|ccomp .|PUNCT|.|2|punct";
