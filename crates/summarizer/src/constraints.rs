@@ -216,6 +216,8 @@ impl<'s> Tree<'s> {
             // "[He said] the data flows [have improved]": the clause is longer than the tree has it.
             && (self.span(word).1 + 1..self.sentence.len())
                 .all(|after| !matches!(self.tag(after), "VBD" | "VBZ" | "VBP" | "MD"))
+            // "[They said] it sank, adding that …" would have the ship speak.
+            && !self.dependents(word, "advcl").any(|at| self.tag(at) == "VBG")
             && self.confidence(word).min(self.confidence(head)) >= cut::SURE
             && self.children(word).iter().filter(is_subject).count() == 1
             && self.children(word).iter().filter(is_subject).all(names_its_subject)

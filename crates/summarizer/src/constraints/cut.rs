@@ -343,7 +343,7 @@ impl<'t, 's> Cut<'t, 's> {
             of < self.head && matches!(tree.relation(of), "det" | "nmod" | "amod" | "nummod" | "compound")
         });
         quantified
-            || !told && !(tree.relation(self.head) == "nsubj" && self.is_past(tree.clause_of(self.head)))
+            || !(told || tree.relation(self.head) == "nsubj" && self.is_past(tree.clause_of(self.head)))
     }
 
     /// Whether the verb above its noun does.
@@ -472,7 +472,12 @@ impl<'t, 's> Cut<'t, 's> {
                     && (compares(child) || tree.children(child).iter().any(|&below| compares(below)))
             })
         };
-        (compares(self.head) || near(self.head)) && !matches!(self.relation, "amod" | "advmod")
+        // "the number of people that died [in Leeds] rose to 19".
+        let mut above = std::iter::successors(Some(self.head), |&at| tree.heads[at]);
+        let counted = matches!(self.relation, "nmod" | "obl")
+            && above.any(|at| matches!(tree.lower(at).as_str(), "number" | "numbers" | "toll" | "amount"));
+        counted
+            || (compares(self.head) || near(self.head)) && !matches!(self.relation, "amod" | "advmod")
             || self.phrase.is_some_and(|(first, last)| {
                 (first..=last).any(|at| matches!(tree.lower(at).as_str(), "than"))
             })

@@ -55,7 +55,7 @@ pub const NOUN_PLACE: &[&str] = &[
 /// Subordinators of clauses whose absence leaves the rest true.
 #[rustfmt::skip]
 pub const SUBORDINATORS: &[&str] = &[
-    "after", "before", "when", "while", "as", "since", "because", "although", "though",
+    "after", "before", "when", "while", "as", "since", "although", "though",
 ];
 
 /// Verbs after which a clause is what the sentence is about. Belief, doubt and denial stay with their clause.
