@@ -8,6 +8,7 @@
 
 mod cut;
 mod lexicon;
+mod veto;
 
 use cut::Cut;
 use lexicon::{CIRCUMSTANCE, FRONTED, FUNCTION, NEEDED, PLACE, RELATIVE, REPORTING, WORD_PARTS};

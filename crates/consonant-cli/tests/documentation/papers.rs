@@ -89,9 +89,9 @@ fn every_paper_runs() {
             let asked = command.strip_prefix(&format!("bench/reproduce/{paper} "))?;
             let part = asked.split(' ').next()?;
             // What follows a heading, up to the next one, is what was made.
-            let made = text.split("## ").any(|section| {
-                section.strip_prefix(part).is_some_and(|rest| !rest.trim().is_empty())
-            });
+            let made = text
+                .split("## ")
+                .any(|section| section.strip_prefix(part).is_some_and(|rest| !rest.trim().is_empty()));
             (!made).then(|| format!("{paper} does not make {part}"))
         });
         let mut faults: Vec<String> = missing.collect();
