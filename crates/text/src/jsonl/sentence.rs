@@ -200,6 +200,9 @@ impl From<&Sentence> for SentenceRecord {
         surface.iter().for_each(|(_, token)| sentence.word_parts(token, &mut parts));
         let place = |word: usize| {
             let ((place, token), part) = (surface.get(token_of[word])?, &parts[word]);
+            if token.words.len() == 1 {
+                return Some((place.start, place.end));
+            }
             let start = place.start + token.form[..part.start].chars().count();
             let end = place.end - token.form[part.end..].chars().count();
             Some((start, end))

@@ -55,6 +55,9 @@ impl Sentence {
     /// Adds where each word of a token stands in it, in bytes: one behind the other where they spell it (*can't* is *ca*
     /// and *n't*), or all of it (*du* is *de* and *le*).
     pub(crate) fn word_parts(&self, token: &SurfaceToken<'_>, parts: &mut Vec<Range<usize>>) {
+        if token.words.len() == 1 {
+            return parts.push(0..token.form.len());
+        }
         let (before, mut end) = (parts.len(), 0);
         for form in token.words.clone().map(|word| self.form(word)) {
             if !token.form[end..].starts_with(form) {
