@@ -159,10 +159,12 @@ pub(crate) fn train(
 ) -> Result<Trained, ParserError> {
     settings.check_together()?;
     let initial = data.initial.map(Parser::open).transpose()?;
-    let settings = &match &initial {
+    let settings = &mut match &initial {
         Some(initial) => settings.going_on_from(&initial.description.settings)?,
         None => settings.clone(),
     };
+    let [part_bits, label_bits, pruner_bits] =
+        settings.fit_tables(data.items().iter().map(Sentence::len).sum());
     let (sentences, kinds, root_children) = (data.items(), settings.part_kinds(), settings.root_children());
     let clusters = settings.clusters.as_ref().map(|file| {
         let path = file.path();
@@ -190,7 +192,7 @@ pub(crate) fn train(
                 progress: None,
                 ..watch.run(Some("pruner"), METRIC)
             };
-            prune::train(&data, root_children, settings.pruner_bits, run)?
+            prune::train(&data, root_children, pruner_bits, run)?
         }
     };
     let pruner = prune::with_weights(&pruner_weights, root_children)?;
@@ -213,7 +215,7 @@ pub(crate) fn train(
         root_children,
         ..TreeDecoderOptions::default()
     };
-    let problem = TreeProblem { sentences: &data, kinds, options, bits: settings.bits };
+    let problem = TreeProblem { sentences: &data, kinds, options, bits: part_bits };
     let scorer = |dev| -> Scorer<'_> {
         Box::new(move |weights| accuracy(dev, kinds, options, weights).map_err(LearnError::task))
     };
@@ -238,7 +240,7 @@ pub(crate) fn train(
         initial: initial.as_ref().map(|initial| initial.labels.to_vec()),
         ..watch.run(Some("labels"), METRIC)
     };
-    let label_weights = label::train(&data, labels.len(), settings.label_bits, run)?;
+    let label_weights = label::train(&data, labels.len(), label_bits, run)?;
 
     let description = Description {
         settings: settings.clone(),

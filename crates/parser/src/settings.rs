@@ -75,12 +75,12 @@ consonant_task::settings! {
         /// Word clusters: `bits<TAB>word` or `word<TAB>cluster`, or what `train clusters` writes. They stand in for morphological
         /// features where a word has none.
         clusters: Option<InputFile> = None, "FILE";
-        /// Weights of parts, as a power of two: one less halves most of the model.
-        bits: u32 = 23, "N" in 8.0..=30.0;
-        /// Weights of labels, as a power of two.
-        label_bits: u32 = 22, "N" in 8.0..=30.0, research;
-        /// Weights of the pruner, as a power of two.
-        pruner_bits: u32 = 20, "N" in 8.0..=30.0, research;
+        /// Weights of parts, as a power of two: one less halves most of the model (default: 32 to 64 for each training word, at most 2^23).
+        bits: Option<u32> = None, "N" in 8.0..=30.0;
+        /// Weights of labels, as a power of two (default: half as many as parts would have by default).
+        label_bits: Option<u32> = None, "N" in 8.0..=30.0, research;
+        /// Weights of the pruner, as a power of two (default: an eighth of what parts would have by default).
+        pruner_bits: Option<u32> = None, "N" in 8.0..=30.0, research;
         /// Sentences that are decoded with the same weights; they can be decoded in parallel.
         batch: usize = 4, "N" in 1.0.., research;
         /// Trains on so many parts of the data side by side and mixes their weights after each epoch (see docs/scale.md).
@@ -155,6 +155,15 @@ impl ParserSettings {
             }
             _ => training,
         })
+    }
+
+    /// The sizes of the tables of parts, labels and the pruner, as powers of two: those that were given, and for so many words of
+    /// training data where none was. Larger tables would mostly be empty, and every look into them slower.
+    pub(crate) fn fit_tables(&mut self, words: usize) -> [u32; 3] {
+        let parts = (words.max(1).next_power_of_two().ilog2() + 5).clamp(16, 23);
+        let tables =
+            [(&mut self.bits, parts), (&mut self.label_bits, parts - 1), (&mut self.pruner_bits, parts - 3)];
+        tables.map(|(given, usual)| *given.get_or_insert(usual))
     }
 
     /// The settings of a training that goes on from a model: what decides which weights there are is the model's, and
