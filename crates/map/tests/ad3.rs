@@ -84,17 +84,19 @@ fn warm_restart_after_a_change_of_scores_agrees_with_a_fresh_solve() {
 
 #[test]
 fn threads_do_not_change_a_bit() {
+    // Enough that two threads share the work.
+    const COUNT: usize = 24_000;
     let mut graph = consonant_map::Graph::new();
     let mut random = Random::new(5);
-    let scores: Vec<f64> = (0..6000).map(|_| random.uniform()).collect();
+    let scores: Vec<f64> = (0..COUNT).map(|_| random.uniform()).collect();
     let variables = graph.binaries(&scores).unwrap();
-    for i in 0..6000 {
-        let literals: Vec<_> = (0..3).map(|k| variables[(i * 31 + k * 977 + i * k) % 6000]).collect();
+    for i in 0..COUNT {
+        let literals: Vec<_> = (0..3).map(|k| variables[(i * 31 + k * 977 + i * k) % COUNT]).collect();
         if literals[0] != literals[1] && literals[1] != literals[2] && literals[0] != literals[2] {
             graph.at_most_one(&literals).unwrap();
         }
     }
-    let options = Ad3Options { max_iterations: 60, ..Default::default() };
+    let options = Ad3Options { max_iterations: 30, ..Default::default() };
     let one = Ad3::new(options.clone()).solve(&graph);
     let two = Ad3::new(Ad3Options { parallel: true, ..options }).solve(&graph);
     assert_eq!(one.marginals, two.marginals);

@@ -110,6 +110,9 @@ const ROUND_COST: usize = 8;
 /// Graphs with more links are rounded beside the iterations that follow, so that a second thread has something to do.
 const ROUND_BESIDE: usize = 1 << 15;
 
+/// Graphs with fewer links are worked on by one thread, since another would take longer to wake than to help.
+const SHARE_FROM: usize = 1 << 16;
+
 /// After so many of these the assignment is there.
 const BESIDE: usize = 50;
 
@@ -370,13 +373,14 @@ impl Ad3 {
 
     fn run(&mut self, graph: &Graph, fixed: &[Option<bool>], known: Option<&[u32]>) -> Solution {
         let start = Instant::now();
-        let options = self.options.clone();
+        let mut options = self.options.clone();
         let fresh = self.state.as_ref().is_none_or(|state| state.dual.layout.structure != graph.structure);
         let state = self.state.get_or_insert_default();
         if fresh {
             state.rebuild(graph);
         }
         state.read_scores(graph, fixed);
+        options.parallel &= state.dual.layout.links() >= SHARE_FROM;
         let scale = state.dual.scale;
         if fresh {
             state.eta = options.penalty * scale;
