@@ -4,6 +4,8 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use consonant::Models;
+use consonant::learn::model::Model;
 
 use crate::context::Context;
 use crate::usage_error;
@@ -20,6 +22,16 @@ pub fn or_standard_input(mut files: Vec<PathBuf>, context: &Context) -> Result<V
         return Err(usage_error("standard input can be read only once"));
     }
     Ok(files)
+}
+
+/// A model: a file, or one that is part of the program.
+pub fn model(path: &Path) -> Result<Model> {
+    match path.to_str().and_then(|name| name.strip_prefix("embedded:")) {
+        Some(task) => Models::embedded()?.open(task)?.ok_or_else(|| {
+            usage_error(format!("embedded:{task}: the program has no model of this name; try embedded:segmenter, embedded:tagger, embedded:lemmatizer, embedded:ner or embedded:parser"))
+        }),
+        None => Ok(Model::open(path)?),
+    }
 }
 
 /// A file to read, and where it stands below the folder that was named; for a file that was named itself, its

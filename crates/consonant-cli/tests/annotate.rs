@@ -332,6 +332,24 @@ fn folders_patterns_and_names_of_outputs_mean_what_they_say() {
     }
     assert_eq!(run(&["x.conllu.gz", "-o", "again.conllu", "--quiet"]).0, Some(0));
     assert!(std::fs::read_to_string(place("again.conllu")).unwrap().contains("\tAnn\t"));
+    let (code, said) = run(&["in/a.txt", "-o", "x.pdf"]);
+    assert!(code == Some(0) && said.contains("`.pdf` names none of the formats"), "{said}");
+}
+
+/// `embedded:TASK` stands for a model wherever a model is read.
+#[test]
+fn embedded_models_have_names() {
+    let run = |args: &[&str]| Command::new(env!("CARGO_BIN_EXE_consonant")).args(args).output().unwrap();
+    let described = run(&["inspect", "embedded:tagger", "--top", "1"]);
+    assert!(String::from_utf8_lossy(&described.stdout).contains("upos+xpos"), "{described:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.conllu");
+    std::fs::write(&file, "1\tAnn\t_\t_\t_\t_\t_\t_\t_\t_\n2\trows\t_\t_\t_\t_\t_\t_\t_\t_\n\n").unwrap();
+    let tagged = run(&["predict", "--model", "embedded:tagger", file.to_str().unwrap()]);
+    assert!(String::from_utf8_lossy(&tagged.stdout).contains("Ann\t_\tPROPN\tNNP"), "{tagged:?}");
+    let unknown = run(&["predict", "--model", "embedded:cook", file.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert!(unknown.status.code() == Some(2) && said.contains("no model of this name"), "{said}");
 }
 
 #[test]

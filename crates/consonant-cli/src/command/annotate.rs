@@ -164,7 +164,16 @@ impl Annotate {
             Some("txt") => Format::Pretty,
             Some("parquet") => Format::Parquet,
             None if on_terminal => Format::Pretty,
-            _ => Format::Conllu,
+            other => {
+                if let (None, Some(other)) =
+                    (self.format, other.filter(|other| !matches!(*other, "conllu" | "conll" | "tsv")))
+                {
+                    context.note(format!(
+                        "`.{other}` names none of the formats that `--format` has: this is CoNLL-U"
+                    ));
+                }
+                Format::Conllu
+            }
         };
         let format = self.format.unwrap_or(default);
         if format == Format::Parquet && on_terminal {

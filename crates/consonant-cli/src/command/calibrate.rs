@@ -6,11 +6,10 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use consonant::Tagging;
-use consonant::learn::model::Model;
 use consonant::task::Annotate;
 
 use crate::context::Context;
-use crate::registry;
+use crate::{inputs, registry};
 
 /// Teach a model how sure it may be of its answers (`--confidence` of annotate and predict).
 ///
@@ -38,7 +37,7 @@ impl Calibrate {
     /// Measures the answers and writes the model.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         let name = self.model.display().to_string();
-        let model = Model::open(&self.model)?;
+        let model = inputs::model(&self.model)?;
         let task = registry().task_of(&model, &name)?;
         let tagger = self.tagger.as_deref().map(Tagging::open).transpose()?;
         let annotator = tagger.as_ref().map(|tagger| tagger as &dyn Annotate);

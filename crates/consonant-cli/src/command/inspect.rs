@@ -10,7 +10,7 @@ use consonant::learn::model::Model;
 
 use crate::context::Context;
 use crate::output::Destination;
-use crate::registry;
+use crate::{inputs, registry};
 
 /// Show what a model is and what it has learned.
 #[derive(Args)]
@@ -18,7 +18,7 @@ use crate::registry;
     after_help = "Examples:\n  consonant inspect tagger.model --top 10 --explain sentence.conllu\n  consonant inspect tagger.model --settings > tagger.toml"
 )]
 pub struct Inspect {
-    /// The model.
+    /// The model, or `embedded:TASK`, the one inside of the program.
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     /// How many of the strongest weights to show, and how many features in an explanation.
@@ -38,7 +38,7 @@ impl Inspect {
     /// Prints the model's description.
     pub fn run(self, _: &Context) -> Result<ExitCode> {
         let name = self.model.display().to_string();
-        let file = Model::open(&self.model)?;
+        let file = inputs::model(&self.model)?;
         let model = registry().open(&file, &name)?;
         let mut out = self.output.open()?;
         if self.settings {

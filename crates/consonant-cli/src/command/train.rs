@@ -16,13 +16,13 @@ use consonant::learn::model::Model;
 use consonant::learn::trainer::Visit;
 use consonant::registry::{AnyTask, Given, Jackknife, Registry, TrainingFiles};
 use consonant::task::{Annotate, Event, Reads, Watch};
-use consonant::{Models, Tagging, TopicAnnotator};
+use consonant::{Tagging, TopicAnnotator};
 use serde_json::json;
 
 use crate::context::Context;
 use crate::output::{self, Compression, Output};
 use crate::progress::Progress;
-use crate::{given, interrupt, registry, usage_error};
+use crate::{given, inputs, interrupt, registry, usage_error};
 
 /// Trains a model for a task.
 #[derive(Args)]
@@ -203,7 +203,7 @@ impl Train {
         };
         let annotator = tagger.as_ref().map(|tagger| tagger as &dyn Annotate);
         let annotator = annotator.or(pipeline.as_ref().map(|pipeline| pipeline as &dyn Annotate));
-        let initial = path("init").map(|path| initial_model(&path)).transpose()?;
+        let initial = path("init").map(|path| inputs::model(&path)).transpose()?;
         let files = TrainingFiles {
             sources,
             dev: paths("dev"),
@@ -346,14 +346,4 @@ fn available_bytes() -> Option<u64> {
     let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
-}
-
-/// A model to go on from: a file, or one that is part of the program.
-fn initial_model(path: &Path) -> Result<Model> {
-    match path.to_str().and_then(|name| name.strip_prefix("embedded:")) {
-        Some(task) => Models::embedded()?.open(task)?.ok_or_else(|| {
-            usage_error(format!("--init embedded:{task}: the program has no model of this name; try embedded:segmenter, embedded:tagger, embedded:lemmatizer, embedded:ner or embedded:parser"))
-        }),
-        None => Ok(Model::open(path)?),
-    }
 }

@@ -9,7 +9,6 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use consonant::learn::file;
-use consonant::learn::model::Model;
 use consonant::registry::{AnyTask, Given, Prediction};
 use consonant::task::{Annotate, Answered, Reads};
 use consonant::{Error, Tagging, TopicAnnotator};
@@ -27,7 +26,7 @@ use crate::{given, inputs, registry, usage_error};
     after_help = "Example:\n  consonant predict --model tagger.model text.conllu --output tagged.conllu --report report.json"
 )]
 pub struct Predict {
-    /// The model; it knows its task.
+    /// The model; it knows its task. `embedded:TASK` is the one inside of the program.
     #[arg(long, value_name = "M")]
     model: PathBuf,
     /// Input files; none or `-` is standard input.
@@ -91,7 +90,7 @@ impl Predict {
     /// Opens the model and lets its task predict.
     pub fn run(self, context: &Context) -> Result<ExitCode> {
         let name = self.model.display().to_string();
-        let file = Model::open(&self.model)?;
+        let file = inputs::model(&self.model)?;
         let model = registry().open(&file, &name)?;
         self.check_options(model.task())?;
         let files = inputs::or_standard_input(self.files, context)?;
