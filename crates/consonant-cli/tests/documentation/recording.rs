@@ -37,12 +37,12 @@ pub const RECORDINGS: [Recording; 2] = [
         "a name that is a person in a sentence of its own, and a place where another sentence says so",
         &[
             (
-                "echo 'Brindle was quiet.' | consonant annotate --layers entities",
-                "echo 'Brindle was quiet.' | consonant annotate --layers entities --format pretty --color always",
+                "echo 'Norholm was quiet.' | consonant annotate --layers entities",
+                "echo 'Norholm was quiet.' | consonant annotate --layers entities --format pretty --color always",
             ),
             (
-                "echo 'We stayed in Brindle for a week. Brindle was quiet.' | consonant annotate --layers entities",
-                "echo 'We stayed in Brindle for a week. Brindle was quiet.' | consonant annotate --layers entities --format pretty --color always",
+                "echo 'We stayed in Norholm for a week. Norholm was quiet.' | consonant annotate --layers entities",
+                "echo 'We stayed in Norholm for a week. Norholm was quiet.' | consonant annotate --layers entities --format pretty --color always",
             ),
         ],
     ),
