@@ -82,7 +82,11 @@ pub const CUTS: &[Rule] = &[
         cut.is("obl") && cut.has_case(CIRCUMSTANCE) && cut.follows_complete_verb()
     }),
     rule("place", "Police searched six houses [in Leeds]", |cut| {
-        cut.is("obl") && cut.has_case(PLACE) && cut.follows_complete_verb() && !cut.head_needs_place()
+        cut.is("obl")
+            && cut.has_case(PLACE)
+            && cut.follows_complete_verb()
+            && !cut.head_needs_place()
+            && !cut.is_of_a_kind()
     }),
     rule("noun's place", "a house [in the old town] burned", |cut| cut.is_noun_place()),
     rule("adverb", "The tug [quickly] towed it", |cut| cut.is_loose_adverb()),

@@ -213,6 +213,7 @@ impl<'t, 's> Cut<'t, 's> {
             && self.is_past(self.head)
             && tree.is_clause(self.head)
             && !self.is_narrated()
+            && !self.is_all_that_a_noun_is_told_by()
             && mark.is_some_and(|mark| {
                 SUBORDINATORS.contains(&tree.lower(mark).as_str())
                     && self.phrase.is_some_and(|(first, _)| first == mark)
@@ -291,6 +292,11 @@ impl<'t, 's> Cut<'t, 's> {
                 && (tree.relation(child) == "obj" || tree.sentence.deprel(child) == "nsubj:pass")
         });
         complete && self.word > self.head && tree.is_clause(self.head) && self.is_past(self.head)
+    }
+
+    /// "tested it [in mice]": what several things are called, without an article, is seldom a place.
+    pub fn is_of_a_kind(&self) -> bool {
+        self.tree.tag(self.word) == "NNS" && !self.tree.has(self.word, &["det", "nmod:poss", "nummod"])
     }
 
     /// Whether its verb says little without a place.
@@ -401,6 +407,8 @@ impl<'t, 's> Cut<'t, 's> {
             && self.word < self.head
             && tree.sentence.upos(self.head) == "NOUN"
             && matches!(tree.relation(self.head), "nsubj" | "obj" | "obl" | "nmod")
+            // "[major] supermarkets and large shops".
+            && !tree.has(self.head, &["conj"])
             && !matches!(
                 tree.heads[self.head].map(|above| tree.lower(above)).as_deref(),
                 Some("have" | "has" | "had" | "with")

@@ -78,7 +78,7 @@ pub const PLACED: &[&str] = &[
     "write", "written", "have", "has", "had", "expect", "play", "get", "got", "make", "made", "go", "went",
     "come", "came", "look", "know", "known", "describe", "present", "divide", "split", "run", "ran", "hang",
     "hung", "feel", "felt", "fall", "fell", "settle", "grow", "grew", "appear", "work", "change", "cover",
-    "dress", "wear", "center", "centre", "concentrate", "focus", "bury", "scatter", "headquarter", "station",
+    "brand", "call", "dub", "dubb", "name", "nickname", "label", "dress", "wear", "center", "centre", "concentrate", "focus", "bury", "scatter", "headquarter", "station",
 ];
 
 /// Adverbs and adjectives without which a sentence claims more, or something else.
@@ -108,7 +108,6 @@ pub const LOOSE_ADVERBS: &[&str] = &[
     "still", "afterwards", "afterward", "tonight", "nevertheless", "nonetheless", "consequently",
     "accordingly", "hence", "besides", "likewise", "similarly", "personally", "frankly", "honestly", "surely",
     "interestingly", "surprisingly", "importantly", "notably", "sadly", "luckily", "fortunately", "again",
-   
 ];
 
 /// Adjectives that only add weight. *Small* and *good* are what a sentence may be about.

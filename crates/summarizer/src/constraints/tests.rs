@@ -163,6 +163,20 @@ fn what_the_rest_leans_on_stays() {
     // Words that join clauses, and a misspelled comparison.
     cut_by("", "It|PRON|PRP|2|nsubj worked|VERB|VBD|0|root then|ADV|RB|5|advmod it|PRON|PRP|5|nsubj broke|VERB|VBD|2|parataxis .|PUNCT|.|2|punct");
     cut_by("", "It|PRON|PRP|2|nsubj worked|VERB|VBD|0|root but|CCONJ|CC|5|cc quickly|ADV|RB|5|advmod broke|VERB|VBD|2|conj .|PUNCT|.|2|punct");
+    // "the mouse it was tested on" is no place; "the statement made [after …]" says nothing without it; "branded [in court] a thief".
+    let tested = "They|PRON|PRP|2|nsubj tested|VERB|VBD|0|root it|PRON|PRP|2|obj [in|ADP|IN|5|case Leeds|PROPN|NNP|2|obl] .|PUNCT|.|2|punct";
+    cut_by("place", tested);
+    cut_by("", &tested.replace("[in", "in").replace("Leeds|PROPN|NNP|2|obl]", "mice|NOUN|NNS|2|obl"));
+    cut_by("", &tested.replace("[in", "in").replace("2|obl]", "2|obl").replace("tested", "branded"));
+    cut_by("", "He|PRON|PRP|2|nsubj read|VERB|VBD|0|root notes|NOUN|NNS|2|obj made|VERB|VBN|3|acl after|SCONJ|IN|8|mark the|DET|DT|7|det boat|NOUN|NN|8|nsubj sank|VERB|VBD|4|advcl .|PUNCT|.|2|punct");
+    // What comes after it may belong to it, whatever the tree says.
+    let rows = "Police|NOUN|NNS|2|nsubj searched|VERB|VBD|0|root it|PRON|PRP|2|obj [at|ADP|IN|6|case the|DET|DT|6|det station|NOUN|NN|2|obl] ";
+    cut_by("place", &format!("{rows}.|PUNCT|.|2|punct"));
+    for rest in ["No|NOUN|NN|2|obl:unmarked 29|NUM|CD|7|nummod .|PUNCT|.|2|punct", "and|CCONJ|CC|8|cc Leeds|PROPN|NNP|3|conj .|PUNCT|.|2|punct", "and|CCONJ|CC|9|cc surrounding|VERB|VBG|9|amod houses|NOUN|NNS|3|conj .|PUNCT|.|2|punct"] {
+        cut_by("", &format!("{}{rest}", rows.replace(['[', ']'], "")));
+    }
+    // "[major] shops and large markets".
+    cut_by("", "A|DET|DT|3|det major|ADJ|JJ|3|amod shop|NOUN|NN|6|nsubj and|CCONJ|CC|5|cc market|NOUN|NN|3|conj burned|VERB|VBD|0|root .|PUNCT|.|6|punct");
     // "countries [in Asia]": without a word before it, the noun would be any.
     cut_by("", "It|PRON|PRP|2|nsubj hit|VERB|VBD|0|root countries|NOUN|NNS|2|obj in|ADP|IN|5|case Asia|PROPN|NNP|3|nmod .|PUNCT|.|2|punct");
 }

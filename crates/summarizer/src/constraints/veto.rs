@@ -20,7 +20,10 @@ impl Cut<'_, '_> {
         let joins = |word: Option<usize>| word.is_some_and(|at| sentence.upos(at) == "CCONJ");
         let more = |word: Option<usize>| {
             word.is_some_and(|at| {
-                at + 1 < sentence.len() && matches!(sentence.upos(at + 1), "ADP" | "ADJ" | "ADV" | "SCONJ")
+                at + 1 < sentence.len()
+                    && (matches!(sentence.upos(at + 1), "ADP" | "ADJ" | "ADV" | "SCONJ" | "PROPN" | "NUM")
+                        // "[in its capital] and surrounding areas".
+                        || self.tree.tag(at + 1) == "VBG")
             })
         };
         let has_verb = || self.words().any(|at| sentence.upos(at) == "VERB");
@@ -111,7 +114,9 @@ impl Cut<'_, '_> {
         // "stalled shortly [after she was released]", "in a fire [at her Des Moines] home", "[at the meeting later] today".
         let adverb = self.is("advcl") && before.is_some_and(|at| sentence.upos(at) == "ADV");
         let noun = after.is_some_and(|at| {
-            matches!(sentence.upos(at), "NOUN" | "PROPN" | "ADJ") && !is_temporal(&tree.lower(at))
+            // "[at the polling station] No 29".
+            matches!(sentence.upos(at), "NOUN" | "PROPN" | "ADJ" | "NUM") && !is_temporal(&tree.lower(at))
+                || matches!(tree.lower(at).as_str(), "no" | "no." | "nos")
         });
         let last = self.words().last();
         let ends_early = last.is_some_and(|at| sentence.upos(at) == "ADV" && !is_temporal(&tree.lower(at)))
