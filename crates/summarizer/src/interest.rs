@@ -17,9 +17,11 @@ const UNASKED: f64 = 0.15;
 pub fn apply(material: &mut Material, scores: &mut [f64], options: &SummarizerOptions) {
     if let Some(known) = &options.known {
         let stems = material.stems(known);
-        for words in stems.windows(material.concept_size()) {
-            if let Some(concept) = material.find(words) {
-                scores[concept as usize] = 0.0;
+        let read: FxHashSet<u64> =
+            stems.windows(material.concept_size()).map(|words| material.family(words)).collect();
+        for (concept, score) in scores.iter_mut().enumerate() {
+            if read.contains(&material.family(material.stems_of(concept))) {
+                *score = 0.0;
             }
         }
     }

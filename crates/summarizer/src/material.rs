@@ -179,6 +179,9 @@ pub enum Word {
     Other,
 }
 
+/// Words whose stems have so many letters in common at the beginning are of one family: *exploded*, *explosion*.
+const FAMILY: usize = 5;
+
 /// Documents whose sets of concepts overlap by this share (estimated) are copies of one another.
 const COPY: f64 = 0.8;
 /// Numbers of the signature by which copies are found.
@@ -414,6 +417,15 @@ impl Material {
     /// The stems of a concept.
     pub fn stems_of(&self, concept: usize) -> &[u32] {
         &self.concept_stems[concept * self.size..][..self.size]
+    }
+
+    /// What sequences of stems have in common whose words are of the same families, one by one: they say the same.
+    pub fn family(&self, stems: &[u32]) -> u64 {
+        stems.iter().fold(hash::key(b"family"), |key, &stem| {
+            let stem = self.stem(stem);
+            let end = stem.char_indices().nth(FAMILY).map_or(stem.len(), |(end, _)| end);
+            hash::combine(key, hash::key(&stem.as_bytes()[..end]))
+        })
     }
 
     /// The stems of a sentence that has as many as a concept.

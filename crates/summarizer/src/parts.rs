@@ -134,12 +134,28 @@ impl Assembly {
         assembly
     }
 
+    /// Reports of one event say the same in other words: there, concepts of one family count once, as the best of them.
     fn add_concepts(&mut self, material: &Material, concept_scores: &[f64]) {
+        let family = |concept: u32| match material.kind {
+            Kind::Reports => material.family(material.stems_of(concept as usize)),
+            _ => u64::from(concept),
+        };
+        let mut best: FxHashMap<u64, u32> = FxHashMap::default();
+        for gram in self.sentences.iter().flat_map(|&index| &material.sentences[index].grams) {
+            let best = best.entry(family(gram.concept)).or_insert(gram.concept);
+            if concept_scores[gram.concept as usize] > concept_scores[*best as usize] {
+                *best = gram.concept;
+            }
+        }
         let mut occurrences: FxHashMap<u32, Vec<Vec<u32>>> = FxHashMap::default();
         for (number, &index) in self.sentences.iter().enumerate() {
             let source = &material.sentences[index];
             let (tree, start) = (&self.trees[number], self.starts[number]);
-            for gram in source.grams.iter().filter(|gram| concept_scores[gram.concept as usize] != 0.0) {
+            for gram in &source.grams {
+                let concept = best[&family(gram.concept)];
+                if concept_scores[concept as usize] == 0.0 {
+                    continue;
+                }
                 let mut needed: Vec<u32> = source.chunks[gram.first as usize..=gram.last as usize]
                     .iter()
                     .filter_map(|chunk| {
@@ -153,7 +169,7 @@ impl Assembly {
                 if needed.is_empty() {
                     continue;
                 }
-                let known = occurrences.entry(gram.concept).or_default();
+                let known = occurrences.entry(concept).or_default();
                 if !known.contains(&needed) {
                     known.push(needed);
                 }

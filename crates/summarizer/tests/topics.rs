@@ -371,3 +371,26 @@ fn older_models_are_read() {
     assert_eq!(summarizer.weight("c:share:t0"), [2.0, 0.0, 0.0]);
     assert_eq!(built_in.settings(), &SummarizerSettings::new());
 }
+
+#[test]
+fn what_reports_say_in_words_of_one_family_counts_once_and_is_known_once() {
+    let summarizer = Summarizer::built_in().unwrap();
+    // Reports are long.
+    let report = |first: &str, town: &str| {
+        let rest: Vec<String> =
+            (0..8).map(|day| format!("In {town} a market was held on day{day} of that week")).collect();
+        let sentences: Vec<&str> = std::iter::once(first).chain(rest.iter().map(String::as_str)).collect();
+        document(&sentences)
+    };
+    let documents = [
+        report("Sailors said that harbour mines exploded there", "Leeds"),
+        report("Sailors heard a harbour mine explosion", "York"),
+    ];
+    let of = |options: &SummarizerOptions| {
+        let summary = summarizer.summarize(&documents, options).unwrap();
+        let concepts = summary.concepts.into_iter().filter(|concept| concept.text.contains("mine"));
+        concepts.map(|concept| concept.text).collect::<Vec<_>>()
+    };
+    assert_eq!(of(&request(8)), ["harbour mines", "mines exploded"]);
+    assert_eq!(of(&request(8).known("a mine explosion".to_owned())), ["harbour mines"]);
+}
