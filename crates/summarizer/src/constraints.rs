@@ -165,7 +165,11 @@ impl<'s> Tree<'s> {
     /// Whether the root is a clause that can carry a sentence: finite, with a subject.
     fn stands(&self) -> bool {
         let root = self.order[0];
-        self.is_clause(root) && self.is_finite(root) && self.has(root, &["nsubj", "csubj", "expl"])
+        self.is_clause(root)
+            && self.is_finite(root)
+            && self.has(root, &["nsubj", "csubj", "expl"])
+            // "With Ann sent home[, we wait]".
+            && !self.has(root, &["mark", "case"])
     }
 
     /// Whether a verb with tense hangs where no clause hangs.

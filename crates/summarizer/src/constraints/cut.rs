@@ -65,11 +65,15 @@ impl<'t, 's> Cut<'t, 's> {
     pub fn takes_a_verb(&self) -> bool {
         let tree = self.tree;
         let mut relative = false;
-        matches!(self.relation, "obl" | "nmod" | "advmod" | "appos")
-            && self.words().any(|at| {
-                relative |= matches!(tree.tag(at), "WDT" | "WP" | "WP$" | "WRB") || tree.lower(at) == "that";
-                !relative && matches!(tree.tag(at), "VBD" | "VBZ" | "VBP" | "MD")
-            })
+        let finite = |at: usize| matches!(tree.tag(at), "VBD" | "VBZ" | "VBP" | "MD");
+        // "Ann[, who had friends, died,] they said".
+        self.words().any(|at| tree.is_mark(at) && self.words().any(|next| next == at + 1 && finite(next)))
+            || matches!(self.relation, "obl" | "nmod" | "advmod" | "appos")
+                && self.words().any(|at| {
+                    relative |=
+                        matches!(tree.tag(at), "WDT" | "WP" | "WP$" | "WRB") || tree.lower(at) == "that";
+                    !relative && finite(at)
+                })
     }
 
     /// The tokens right before and right after what would go.
@@ -153,7 +157,10 @@ impl<'t, 's> Cut<'t, 's> {
         let sentence = self.tree.sentence;
         let joined = self.words().any(|at| sentence.upos(at) == "CCONJ");
         let named = self.words().next().is_some_and(|first| sentence.upos(first) != "DET");
-        joined && named || self.tree.has(self.word, &["case"])
+        // "Ann Lee[, Vice President,] Production, Leeds Radio".
+        let next = self.neighbours().1.map(|after| after + 1).filter(|&next| next < sentence.len());
+        let goes_on = next.is_some_and(|next| matches!(sentence.upos(next), "NOUN" | "PROPN"));
+        joined && named || goes_on || self.tree.has(self.word, &["case"])
     }
 
     /// A number after a name, between commas.
@@ -259,9 +266,10 @@ impl<'t, 's> Cut<'t, 's> {
             ]),
             _ => false,
         };
-        // "cleaned [each day]" says how often, and of what was done.
-        let often =
-            tree.dependents(self.word, "det").any(|of| matches!(tree.lower(of).as_str(), "each" | "every"));
+        // "cleaned [each day]", "7,000 issued [a day]" say how often.
+        let often = tree
+            .dependents(self.word, "det")
+            .any(|of| matches!(tree.lower(of).as_str(), "each" | "every" | "a" | "an"));
         kind && temporal
             && !often
             && tree.is_clause(self.head)

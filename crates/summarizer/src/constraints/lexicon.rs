@@ -78,7 +78,7 @@ pub const PLACED: &[&str] = &[
     "write", "written", "have", "has", "had", "expect", "play", "get", "got", "make", "made", "go", "went",
     "come", "came", "look", "know", "known", "describe", "present", "divide", "split", "run", "ran", "hang",
     "hung", "feel", "felt", "fall", "fell", "settle", "grow", "grew", "appear", "work", "change", "cover",
-    "brand", "call", "dub", "dubb", "name", "nickname", "label", "dress", "wear", "center", "centre", "concentrate", "focus", "bury", "scatter", "headquarter", "station",
+    "brand", "call", "dub", "dubb", "name", "nickname", "label", "throw", "threw", "thrown", "remand", "dress", "wear", "center", "centre", "concentrate", "focus", "bury", "scatter", "headquarter", "station",
 ];
 
 /// Adverbs and adjectives without which a sentence claims more, or something else.
@@ -115,7 +115,7 @@ pub const LOOSE_ADVERBS: &[&str] = &[
 pub const DESCRIPTIVE: &[&str] = &[
     "strong", "powerful", "huge", "massive", "enormous", "giant", "gigantic", "large", "vast",
     "sizable", "devastating", "tragic", "horrific", "deadly", "severe", "fierce", "intense", "heavy",
-    "violent", "famous", "prominent", "renowned", "major", "considerable", "substantial", "extensive",
+    "violent", "famous", "prominent", "renowned", "considerable", "substantial", "extensive",
     "intensive", "dramatic", "thick", "brave", "remarkable", "impressive", "spectacular", "stunning",
     "ambitious",
 ];

@@ -129,8 +129,14 @@ impl Cut<'_, '_> {
             || after.is_some_and(|at| {
                 at + 1 < sentence.len() && sentence.upos(at) == "ADP" && matches!(tree.tag(at + 1), "WDT" | "WP")
             });
+        // "threw stones [at a man] as he prayed".
+        let meant = after.is_some_and(|at| {
+            at + 1 < sentence.len()
+                && matches!(sentence.upos(at), "SCONJ" | "ADV" | "ADP")
+                && matches!(tree.lower(at + 1).as_str(), "he" | "she" | "it" | "they" | "his" | "her" | "its")
+        });
         if adverb
-            || phrase && (noun || ends_early || halved)
+            || phrase && (noun || ends_early || halved || meant)
             || self.follows_measure()
             || self.is_told_more_of()
         {
