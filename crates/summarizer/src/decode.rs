@@ -44,7 +44,7 @@ consonant_task::settings! {
         /// Chooses whole sentences, without compressing any.
         extractive: bool = false, "";
         /// What each cut gains besides its words: sentences are cut more where it is higher.
-        brevity: f64 = 0.06, "GAIN" in -10.0..=10.0, research;
+        brevity: f64 = 0.03, "GAIN" in -10.0..=10.0, research;
         /// Considers only the best-scored sentences, up to so many words in all (default: 1000, or 8 times
         /// the words of the summary).
         candidates: Option<usize> = None, "WORDS" in 1.0.., research;

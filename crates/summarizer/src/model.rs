@@ -235,10 +235,10 @@ pub(crate) const BUILT_IN: &[(&str, f32)] = &[
     ("c:p0", 0.03), ("c:p1", 0.02), ("c:p2", 0.01),
     ("s:bias", -0.05), ("s:position:0", 0.2), ("s:position:1", 0.1),
     // The first sentence of a report is its gist, and its headline names it.
-    ("s:reports:position:0", 0.8), ("c:reports:heading", 0.05),
+    ("s:reports:position:0", 0.9), ("c:reports:heading", 0.05),
     ("s:points-back", -0.3), ("s:question-or-cry", -0.3), ("s:speaker", -0.3), ("s:quotes", -0.1),
     // Letters have words to spare.
-    ("x:bias", -0.04), ("x:exchange", 0.2), ("x:reports", 0.03),
+    ("x:bias", -0.04), ("x:exchange", 0.2), ("x:reports", 0.06),
     ("x:amod", -0.12), ("x:advmod", 0.02), ("x:obl", -0.2), ("x:nmod", -0.2), ("x:acl", -0.12), ("x:acl:relcl", -0.08),
     ("x:appos", -0.04), ("x:parataxis", -0.04), ("x:advcl", -0.12), ("x:conj", -0.12), ("x:discourse", 0.15), ("x:vocative", 0.1),
     ("x:obl:tmod", 0.05), ("x:temporal:bare", 0.05), ("x:temporal:case", 0.1), ("x:negation", -1.0),
