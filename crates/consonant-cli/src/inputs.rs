@@ -8,7 +8,7 @@ use consonant::Models;
 use consonant::learn::model::Model;
 
 use crate::context::Context;
-use crate::usage_error;
+use crate::{registry, usage_error};
 
 /// The files that the user named, or standard input where none is; `-` may stand there once.
 pub fn or_standard_input(mut files: Vec<PathBuf>, context: &Context) -> Result<Vec<PathBuf>> {
@@ -26,12 +26,19 @@ pub fn or_standard_input(mut files: Vec<PathBuf>, context: &Context) -> Result<V
 
 /// A model: a file, or one that is part of the program.
 pub fn model(path: &Path) -> Result<Model> {
-    match path.to_str().and_then(|name| name.strip_prefix("embedded:")) {
-        Some(task) => Models::embedded()?.open(task)?.ok_or_else(|| {
-            usage_error(format!("embedded:{task}: the program has no model of this name; try embedded:segmenter, embedded:tagger, embedded:lemmatizer, embedded:ner or embedded:parser"))
-        }),
-        None => Ok(Model::open(path)?),
-    }
+    let Some(task) = path.to_str().and_then(|name| name.strip_prefix("embedded:")) else {
+        return Ok(Model::open(path)?);
+    };
+    let models = Models::embedded()?;
+    models.open(task)?.ok_or_else(|| {
+        let tasks = registry();
+        let names = tasks.tasks().map(|task| task.name()).filter(|name| models.has(name));
+        let names: Vec<String> = names.map(|name| format!("embedded:{name}")).collect();
+        usage_error(format!(
+            "embedded:{task}: the program has no model of this name; try {}",
+            names.join(", ")
+        ))
+    })
 }
 
 /// A file to read, and where it stands below the folder that was named; for a file that was named itself, its

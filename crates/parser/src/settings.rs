@@ -320,4 +320,18 @@ mod tests {
         assert!(refused(ParserSettings::new().training(Method::Lbfgs)).contains("--algorithm list"));
         assert!(ParserSettings::new().projective(true).order(1usize).check_together().is_ok());
     }
+
+    #[test]
+    fn tables_follow_the_words_unless_their_sizes_are_given() {
+        let tables = |words| ParserSettings::new().fit_tables(words);
+        // A table of parts has 32 to 64 weights a word, within limits.
+        for bits in 11..=18 {
+            assert_eq!(tables(1 << bits), [bits + 5, bits + 4, bits + 2]);
+            assert_eq!(tables((1 << bits) - 1), tables(1 << bits));
+        }
+        assert_eq!((tables(0), tables(usize::MAX / 2)), ([16, 15, 13], [23, 22, 20]));
+        let mut settings = ParserSettings::new().bits(12u32);
+        assert_eq!(settings.fit_tables(17_000), [12, 19, 17]);
+        assert_eq!((settings.bits, settings.label_bits), (Some(12), Some(19)));
+    }
 }

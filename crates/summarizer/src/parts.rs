@@ -4,6 +4,7 @@
 //! A topic becomes a [`Problem`] in two steps: concepts are scored, then the sentences with the best of them
 //! are taken, up to a number of words, as in §5.1 of the paper.
 
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 use consonant_text::Document;
@@ -134,25 +135,35 @@ impl Assembly {
         assembly
     }
 
-    /// Reports of one event say the same in other words: there, concepts of one family count once, as the best of them.
-    fn add_concepts(&mut self, material: &Material, concept_scores: &[f64]) {
-        let family = |concept: u32| match material.kind {
-            Kind::Reports => material.family(material.stems_of(concept as usize)),
-            _ => u64::from(concept),
-        };
+    /// As what concepts count that do not count as themselves. Reports of one event say the same in other words: there, concepts of
+    /// one family count once, as the best of them.
+    fn merged(&self, material: &Material, concept_scores: &[f64]) -> FxHashMap<u32, u32> {
+        if material.kind != Kind::Reports {
+            return FxHashMap::default();
+        }
+        let mut families: FxHashMap<u32, u64> = FxHashMap::default();
         let mut best: FxHashMap<u64, u32> = FxHashMap::default();
         for gram in self.sentences.iter().flat_map(|&index| &material.sentences[index].grams) {
-            let best = best.entry(family(gram.concept)).or_insert(gram.concept);
-            if concept_scores[gram.concept as usize] > concept_scores[*best as usize] {
-                *best = gram.concept;
+            let concept = gram.concept;
+            let Entry::Vacant(new) = families.entry(concept) else { continue };
+            let family = *new.insert(material.family(material.stems_of(concept as usize)));
+            let best = best.entry(family).or_insert(concept);
+            if concept_scores[concept as usize] > concept_scores[*best as usize] {
+                *best = concept;
             }
         }
+        let merged = families.into_iter().map(|(concept, family)| (concept, best[&family]));
+        merged.filter(|(concept, best)| concept != best).collect()
+    }
+
+    fn add_concepts(&mut self, material: &Material, concept_scores: &[f64]) {
+        let merged = self.merged(material, concept_scores);
         let mut occurrences: FxHashMap<u32, Vec<Vec<u32>>> = FxHashMap::default();
         for (number, &index) in self.sentences.iter().enumerate() {
             let source = &material.sentences[index];
             let (tree, start) = (&self.trees[number], self.starts[number]);
             for gram in &source.grams {
-                let concept = best[&family(gram.concept)];
+                let concept = merged.get(&gram.concept).copied().unwrap_or(gram.concept);
                 if concept_scores[concept as usize] == 0.0 {
                     continue;
                 }

@@ -158,24 +158,20 @@ impl Annotate {
         };
         let on_terminal =
             self.output_dir.is_none() && self.output.is_standard() && io::stdout().is_terminal();
-        let default = match self.output.extension().as_deref() {
+        let format = self.format.unwrap_or_else(|| match self.output.extension().as_deref() {
             Some("jsonl" | "json" | "ndjson") => Format::Jsonl,
             Some("svg") => Format::Svg,
             Some("txt") => Format::Pretty,
             Some("parquet") => Format::Parquet,
             None if on_terminal => Format::Pretty,
-            other => {
-                if let (None, Some(other)) =
-                    (self.format, other.filter(|other| !matches!(*other, "conllu" | "conll" | "tsv")))
-                {
-                    context.note(format!(
-                        "`.{other}` names none of the formats that `--format` has: this is CoNLL-U"
-                    ));
-                }
+            None | Some("conllu" | "conll" | "tsv") => Format::Conllu,
+            Some(other) => {
+                context.note(format!(
+                    "`.{other}` names none of the formats that `--format` has: this is CoNLL-U"
+                ));
                 Format::Conllu
             }
-        };
-        let format = self.format.unwrap_or(default);
+        });
         if format == Format::Parquet && on_terminal {
             return Err(usage_error("Parquet is not for a terminal; name a file by `--output`"));
         }

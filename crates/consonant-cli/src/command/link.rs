@@ -9,7 +9,6 @@ use clap::{Args, ValueEnum};
 use consonant::Models;
 use consonant::conversations::{Linker, LinkerOptions};
 use consonant::draw::svg::Svg;
-use consonant::learn::model::Model;
 use consonant::task::Task as _;
 use consonant::text::jsonl::{JsonlReader, Thread};
 use consonant::text::{chat, input::Input};
@@ -70,7 +69,7 @@ impl Link {
         let options = self.options.settings()?;
         self.output.keep_apart(&self.files)?;
         let model = match &self.model {
-            Some(path) => Model::open(path)?,
+            Some(path) => inputs::model(path)?,
             None => Models::embedded()?.expect(Linker::NAME, "link")?,
         };
         let linker = Linker::open(&model)?;

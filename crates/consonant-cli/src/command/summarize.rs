@@ -8,7 +8,6 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use consonant::TopicAnnotator;
 use consonant::draw::svg::Svg;
-use consonant::learn::model::Model;
 use consonant::summarizer::{
     Baseline, Empty, Source, Summarizer, SummarizerOptions, Summary, SummarySentence, lp_format,
     summarize_by_baseline,
@@ -109,7 +108,7 @@ impl Summarize {
             context.note("there is no parser among the models: sentences are taken whole");
         }
         let summarizer = match &self.model {
-            Some(path) => Summarizer::open(&Model::open(path)?)?,
+            Some(path) => Summarizer::open(&inputs::model(path)?)?,
             None => annotator.summarizer()?,
         };
         let mut documents: Vec<Document> = sources.iter().map(Source::document).collect();
